@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from passk_cli.inference.difference import DifferenceDistribution, difference_distribution
 from passk_cli.inference.paired_tests import paired_t
-from passk_cli.inference.sampling_variance import attempt_variance_floor
+from passk_cli.inference.sampling_variance import difference_variance_floor
 from passk_cli.metrics.registry import MetricChange, parse_change
 
 Floats = NDArray[np.float64]
@@ -63,7 +63,7 @@ def simulated(
     first, second = (change.values(*side) for side in zip(sizes, c, strict=True))
     low, high = change.bounds or (-1.0, 1.0)
     law = difference_distribution(
-        first - second, high - low, attempt_variance_floor(change, sizes, c)
+        first - second, high - low, difference_variance_floor(change, sizes, c)
     )
     return law, paired_t((first - second).T)
 

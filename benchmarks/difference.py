@@ -30,7 +30,7 @@ from passk_cli.inference.adjust import holm
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.min_p import FamilyOfTests, PairwiseDifferences, draw_min_p
 from passk_cli.inference.paired_tests import paired_t
-from passk_cli.inference.sampling_variance import attempt_variance_floor
+from passk_cli.inference.sampling_variance import difference_variance_floor
 from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.metrics.registry import parse_metric
 
@@ -157,7 +157,7 @@ def differences(cell: Cell, rng: np.random.Generator, runs: int) -> tuple[Floats
         for n, passes in zip(cell.n, c, strict=True)
     )
     n = np.stack([np.full((runs, cell.tasks), attempts) for attempts in cell.n])
-    return first - second, attempt_variance_floor(metric, n, np.stack(c))
+    return first - second, difference_variance_floor(metric, n, np.stack(c))
 
 
 def measured(cell: Cell, runs: int) -> Result:
@@ -238,7 +238,7 @@ def rare(runs: int) -> str:
         sizes = np.broadcast_to(np.array(n)[:, None, None], c.shape)
         d = c[0] / n[0] - c[1] / n[1]
         law = difference_distribution(
-            d, 1.0, attempt_variance_floor(parse_metric("pass@1"), sizes, c)
+            d, 1.0, difference_variance_floor(parse_metric("pass@1"), sizes, c)
         )
         rejects = law.p() <= 0.05
         t = (
@@ -311,7 +311,7 @@ def families(runs: int) -> str:
             if models == WORSE:
                 true = np.where(second == count - 1, 0.5 - TRUE_WORSE, 0.0)
             attempts = np.broadcast_to(sizes[:, None], c.shape)
-            floor = attempt_variance_floor(
+            floor = difference_variance_floor(
                 parse_metric("pass@1"),
                 np.stack([attempts[first], attempts[second]]),
                 np.stack([c[first], c[second]]),
@@ -440,7 +440,7 @@ def together(boards: Sequence[Board], runs: int) -> str:
             c = rng.binomial(n, board.rates(rng, board.tasks))
             values = pass_at_k(n, c, board.k)
             d = values[first] - values[second]
-            floor = attempt_variance_floor(metric, np.array([n[first], n[second]]),
+            floor = difference_variance_floor(metric, np.array([n[first], n[second]]),
                                   np.array([c[first], c[second]]))  # fmt: skip
             plain = difference_distribution(d, 1.0, floor)
             moderated = plain.with_moderated_errors()

@@ -37,7 +37,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.history import (
-    RUN_GROUP_COLUMNS,
+    RUN_AND_SETTINGS_COLUMNS,
     PooledBaseline,
     read_pooled_baseline,
     shift_logits,
@@ -450,7 +450,7 @@ def _history(tasks: int, n: int, runs: int) -> PooledBaseline:
         task_names,
         np.full(len(task_names), n),
         np.zeros(len(task_names), dtype=np.int64),
-        RUN_GROUP_COLUMNS,
+        RUN_AND_SETTINGS_COLUMNS,
     )
     with NamedTemporaryFile(suffix=".parquet") as file:
         return read_pooled_baseline(lambda *_: counts, Request(), f"{file.name}:last5")

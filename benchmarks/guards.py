@@ -14,7 +14,7 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Floats
 from passk_cli.inference import weighted_means
 from passk_cli.inference.hull_interval import HullInterval, moment_matched_cdf
-from passk_cli.inference.intervals import IntervalData, distances_to_bound, guard_weights
+from passk_cli.inference.intervals import IntervalData, guard_weights, total_distances_to_bound
 
 
 def dirichlet_cdf(totals: ArrayLike, weights: ArrayLike, q: float, sizes: ArrayLike = 1.0) -> float:
@@ -45,7 +45,7 @@ class Guards:
         opposite = sample.upper_bound if bound == sample.lower_bound else sample.lower_bound
         return float(
             self.atom_weight(
-                distances_to_bound(totals, sizes, bound, opposite), sizes, np.ones_like(sizes)
+                total_distances_to_bound(totals, sizes, bound, opposite), sizes, np.ones_like(sizes)
             )
         )
 
@@ -74,7 +74,10 @@ GUARD = Guards(guard_weights)
 def holds(hull: HullInterval, value: float, tail: float) -> bool:
     """Whether the limits of a hull contain a value (of 1 − metric with `rest`)."""
     side = 1.0 - tail if value < hull.estimate else tail
-    ends = [hull.estimate - hull.error_distribution.quantile(side), *hull._extreme_estimates(tail)]
+    ends = [
+        hull.estimate - hull.error_distribution.quantile(side),
+        *hull._estimates_at_extreme_rates(tail),
+    ]
     if min(ends) <= value <= max(ends):
         return True
     below = float(

@@ -104,7 +104,7 @@ def _distance_beyond(
                 bottom, top = min(low.low or 0, high.low or 0), max(low.high or 0, high.high or 0)
                 excess = max(excess, bottom - e.low, e.high - top)
         worst, outside = max(worst, excess), outside + (excess > 1e-6)
-    verdict = "refused" if not METHODS[name].nearly_monotone else "shown"
+    verdict = "refused" if not METHODS[name].nearly_monotone_in_values else "shown"
     return [
         population,
         name,

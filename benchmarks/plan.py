@@ -390,7 +390,7 @@ def power_rows(most: int) -> Iterator[tuple[object, ...]]:
         bend = 1 / (4 * values.expected * (1 - values.expected))
         step = half_lattice_distance(n, metric.k)
         difference = PairedTest(
-            variance, statistic_step=step, variance_decrease=bend
+            variance, continuity_correction=step, variance_decrease=bend
         ).detectable_difference(tasks, power)
         if not 0.1 <= values.expected - difference / 2 <= 0.9 - difference:
             continue
@@ -434,7 +434,7 @@ def real_rows(comparisons: int) -> Iterator[tuple[object, ...]]:
                 pair = PlannedDifference(old_pilot, new_pilot, covariance)
                 away = old_pilot.expected - new_pilot.expected
                 step = half_lattice_distance(n, metric.k)
-                power = PairedTest(pair.variance(n), statistic_step=step).power(away, tasks)
+                power = PairedTest(pair.variance(n), continuity_correction=step).power(away, tasks)
                 if not 0.1 <= power <= 0.95:
                     continue
                 rng = np.random.default_rng([tasks, n, metric.k])

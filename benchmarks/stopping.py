@@ -14,7 +14,7 @@ import numpy as np
 from measure import keep, table
 from numpy.typing import NDArray
 
-from passk_cli.inference.stopping import EVIDENCE_LEVEL, stopped_on_outcome
+from passk_cli.inference.stopping import EVIDENCE_LEVEL, has_optional_stopping
 
 Ints = NDArray[np.int64]
 # n, c, attempts before stopping, and whether the last one passed. The last two may be unknown.
@@ -110,7 +110,7 @@ def share(make: Make, law: tuple[float, float], tasks: int, most: int, runs: int
     """The percentage of runs that are reported as stopped."""
     rng = np.random.default_rng(0)
     draws = (make(rng, rng.beta(*law, tasks), most) for _ in range(runs))
-    return 100 * sum(stopped_on_outcome(*cells) for cells in draws) / runs
+    return 100 * sum(has_optional_stopping(*cells) for cells in draws) / runs
 
 
 def main() -> None:

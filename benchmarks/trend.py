@@ -22,16 +22,16 @@ from passk_cli.files.history import append_run
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.run_effects import (
     ChangePoint,
-    above_task_median,
     chance_variances,
     change_points,
+    is_above_task_median,
     largest_change_deviate,
     largest_run_difference,
     log_means,
     run_effect_variance,
     widen_by_run_effect,
 )
-from passk_cli.inference.sampling_variance import attempt_variance_floor
+from passk_cli.inference.sampling_variance import difference_variance_floor
 from passk_cli.metrics.registry import Metric
 
 
@@ -221,7 +221,7 @@ def by_gate(c: np.ndarray, n: int, runs: int = 5) -> list[int]:
     pooled = np.array([c[r - runs : r].sum(axis=0) for r in nights_])
     d = c[runs:] / n - pooled / (n * runs)
     attempts = np.broadcast_to(np.array([n, n * runs])[:, None, None], (2, *d.shape))
-    floor = attempt_variance_floor(Metric("pass@", 1), attempts, np.array([c[runs:], pooled]))
+    floor = difference_variance_floor(Metric("pass@", 1), attempts, np.array([c[runs:], pooled]))
     lows, highs = difference_distribution(d, 1.0, floor).limits(0.05)
     return [
         int(r)
@@ -340,7 +340,7 @@ def scales(logs: np.ndarray) -> list[Scale]:
     means, spreads = log_means(n, logs.sum(axis=2), (logs**2).sum(axis=2))
     task = np.broadcast_to(np.arange(logs.shape[1])[:, None], logs.shape).ravel()
     high = (
-        above_task_median(task, logs.ravel(), np.ones(logs.size, int))
+        is_above_task_median(task, logs.ravel(), np.ones(logs.size, int))
         .reshape(logs.shape)
         .sum(axis=2)
     )

@@ -21,7 +21,7 @@ from passk_cli.commands.command import Command, load_command, option_suggestion
 from passk_cli.commands.message_filter import MessageOptions
 from passk_cli.commands.runner import (
     CommandRunner,
-    CountsReader,
+    CountsFunction,
     command_report,
     require_known_names,
 )
@@ -38,7 +38,7 @@ from passk_cli.python.python_calls import (
     OptionsByName,
     PythonCall,
     call_from_command,
-    quote_names,
+    quote_names_with_commas,
     text_for_python,
     translate_errors_to_python,
     with_python_fixes,
@@ -65,7 +65,9 @@ _PYTHON_EQUIVALENTS_OF_OPTIONS = {
     "methods": "its result has .methods",
     "verbose": "its result has .signature",
 }
-FRAME_HELP = f"frame_as : Library of the result's DataFrames. One of {', '.join(FRAME_LIBRARIES)}."
+FRAME_AS_HELP = (
+    f"frame_as : Library of the result's DataFrames. One of {', '.join(FRAME_LIBRARIES)}."
+)
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,9 @@ def read(
     }
     call = PythonCall("read", data, non_defaults)
     with translate_errors_to_python(options_by_field(ReadOptions), call):
-        full_names = {name: quote_names(name, value) for name, value in arguments.items()}
+        full_names = {
+            name: quote_names_with_commas(name, value) for name, value in arguments.items()
+        }
         request = fill_options(ReadOptions, full_names | {"where": where or None})
         request = replace(request, given_options=frozenset(non_defaults))
         counts = load(data, request)
@@ -238,7 +242,9 @@ def python_function(name: str) -> Callable[..., Findings]:
         unknown = [field for field in keywords if field not in options]
         if unknown:
             raise _unknown_option_error(name, unknown[0], keywords[unknown[0]])
-        keywords = {field: quote_names(field, value) for field, value in keywords.items()}
+        keywords = {
+            field: quote_names_with_commas(field, value) for field, value in keywords.items()
+        }
         with translate_errors_to_python(options, python_call):
             if frame_as not in FRAME_LIBRARIES:
                 raise ParameterError(
@@ -329,7 +335,7 @@ def _findings_of_call(
     return kind(spelled, frozenset(numeric))
 
 
-def _counts_reader(data: Any, question: CommandRunner, numeric: set[str]) -> CountsReader:
+def _counts_reader(data: Any, question: CommandRunner, numeric: set[str]) -> CountsFunction:
     """A function that reads the data that a command needs.
 
     numeric : a set to which the function adds the `by=` columns that contain numbers.
@@ -428,7 +434,7 @@ def _docstring(declaration: Command, options: OptionsByName) -> str:
         data = "  Any kind of data that `data` accepts." if kind is ANY_DATA else ""
         lines.append(f"{field} : {help}{stop}{values}{data}")
     lines += [
-        FRAME_HELP,
+        FRAME_AS_HELP,
         "",
         "Returns Findings.  Errors: ParameterError, DataError.  Warnings: PasskWarning.",
     ]

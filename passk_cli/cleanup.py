@@ -168,10 +168,10 @@ def disk_full_error(error: OSError, content: str) -> ParameterError | None:
     )
 
 
-def file_mode(path: str) -> int:
+def st_mode_of_path(path: str) -> int:
     """The file mode of a path.  A path that does not exist has the mode of a regular file."""
     return os.stat(path).st_mode if os.path.exists(path) else stat.S_IFREG
 
 
 def _is_regular_file(path: Path) -> bool:
-    return stat.S_ISREG(file_mode(str(path)))
+    return stat.S_ISREG(st_mode_of_path(str(path)))

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, find_pattern, nearest_names
 from passk_cli.text import cut_long_words, join_clauses, plural, printable, without_secrets
 
@@ -17,7 +17,7 @@ ErrorClass = TypeVar("ErrorClass", bound="PasskError")
 
 # An error about a name that the data does not contain is a usage error with exit code 2, although
 # passk can detect the error only after it has read the data.
-_UNKNOWN_NAME_ERRORS = ("no-such-column", "no-such-model", "no-such-suite")
+_USAGE_ERROR_NAMES = ("no-such-column", "no-such-model", "no-such-suite")
 
 
 class PasskError(Exception):
@@ -39,15 +39,15 @@ class PasskError(Exception):
     candidates: Mapping[str, Sequence[Any]] = MappingProxyType({})
 
     def __init__(
-        self, *parts: str | OptionValue, name: str = "", settles: Sequence[SuggestedFix] = ()
+        self, *parts: str | OptionWithValue, name: str = "", settles: Sequence[SuggestedFix] = ()
     ) -> None:
         place, problem, remedy = (*(parts if parts[1:] else ("", *parts)), "")[:3]
-        if isinstance(place, OptionValue):
+        if isinstance(place, OptionWithValue):
             place = replace(place, value=place.value and without_secrets(place.value))
-        self.place = place if isinstance(place, OptionValue) else without_secrets(place)
+        self.place = place if isinstance(place, OptionWithValue) else without_secrets(place)
         self.problem, self.words = without_secrets(str(problem)), without_secrets(str(remedy))
         self.name, self.fixes = name or type(self).name, tuple(settles)
-        if self.name in _UNKNOWN_NAME_ERRORS:
+        if self.name in _USAGE_ERROR_NAMES:
             self.exit_code, self.kind = 2, "usage"
         start = f"{self.place}: " if self.place else ""
         super().__init__(start + join_clauses(self.problem, self.words))
@@ -109,7 +109,7 @@ class DataError(PasskError):
 
 
 def raise_first_applicable_error(
-    name: str, *reasons: tuple[object, str | OptionValue, str, tuple[SuggestedFix, ...]]
+    name: str, *reasons: tuple[object, str | OptionWithValue, str, tuple[SuggestedFix, ...]]
 ) -> None:
     """Raise ParameterError for the first reason that has a true condition, if any reason has one.
 
@@ -151,7 +151,7 @@ def similar_files(argument: str) -> list[str]:
 
 
 def no_such_model_error(
-    place: str | OptionValue, problem: str, word: str, models: Iterable[str], option: str,
+    place: str | OptionWithValue, problem: str, word: str, models: Iterable[str], option: str,
     other_values: Sequence[str] | None = None,
 ) -> ParameterError:  # fmt: skip
     """The error for a name or pattern that matches no model, with a suggestion.
@@ -177,7 +177,7 @@ def unknown_name_error(option: str, name: str, suggestion: str) -> ParameterErro
     """The error for an option with the name of a model or task that the data does not contain."""
     noun = "model" if option == "--alias" else "task"
     return ParameterError(
-        OptionValue(option, name), f"no such {noun}; {suggestion}", name=f"no-such-{noun}"
+        OptionWithValue(option, name), f"no such {noun}; {suggestion}", name=f"no-such-{noun}"
     )
 
 

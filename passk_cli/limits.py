@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from passk_cli.errors import ParameterError
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
 # A model makes at most MOST_ATTEMPTS attempts at a task, and k has the same maximum.
 MOST_ATTEMPTS = 1_000_000_000
@@ -49,14 +49,14 @@ MOST_PLANNED_K = 1_000
 
 
 def parse_whole_number(
-    place: str | OptionValue, text: str, least: int = 1, most: int = MOST_ATTEMPTS
+    place: str | OptionWithValue, text: str, least: int = 1, most: int = MOST_ATTEMPTS
 ) -> int:
     """The whole number that is written in a string of ASCII digits.
 
     place : the subject of the error, which is an option with its value, or a name with the number.
     Errors: ParameterError for a string that is not a whole number, or for a number out of range.
 
-    >>> parse_whole_number(OptionValue("-k", "8"), " 8 ")
+    >>> parse_whole_number(OptionWithValue("-k", "8"), " 8 ")
     8
     """
     digits = text.strip()
@@ -81,7 +81,7 @@ def is_nested_deeper_than(value: Any, most: int) -> bool:
 
 
 def refuse_too_many(
-    noun: str, number: int, most: float, *settles: SuggestedFix, place: str | OptionValue = ""
+    noun: str, number: int, most: float, *settles: SuggestedFix, place: str | OptionWithValue = ""
 ) -> None:
     """Raise ParameterError if a number, for example the number of groups, is above its maximum."""
     if number > most:
@@ -90,7 +90,7 @@ def refuse_too_many(
 
 
 def refuse_many_attempts(
-    place: str | OptionValue, attempts: int, *settles: SuggestedFix, remedy: str = ""
+    place: str | OptionWithValue, attempts: int, *settles: SuggestedFix, remedy: str = ""
 ) -> None:
     """Raise ParameterError if a task has too many attempts for a method that processes attempts one
     by one."""
@@ -122,7 +122,7 @@ def refuse_many_draws(resamples: int, columns: int) -> None:
     """Raise ParameterError if resamples × columns random numbers would not fit into memory."""
     if resamples * columns > MOST_DRAWS:
         raise ParameterError(
-            OptionValue("--resamples", str(resamples)),
+            OptionWithValue("--resamples", str(resamples)),
             f"this number of resamples is too large for {columns:,} results; choose at most"
             f" {MOST_DRAWS // columns:,}",
             name="too-large",

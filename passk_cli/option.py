@@ -24,7 +24,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
 from passk_cli.errors import ParameterError
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list, probable_share
 from passk_cli.text import first_few
 
@@ -226,13 +226,14 @@ def parse_option_value(declared: DeclaredOption, value: Any) -> Any:
         share = probable_share(str(value)) or 0.0 if option.high == 1 and not several else 0.0
         certain = float(option.low or 0) < share < 0.5 and (declared.default or 1) < 0.5
         problem += f"; did you mean {share:g}?" if share >= 0.5 else ""
-        place = OptionValue(option.name, first_few([*map(display, parts)]))
+        place = OptionWithValue(option.name, first_few([*map(display, parts)]))
         settles = [SuggestedFix({option.name: f"{share:g}"})] * certain
         return ParameterError(place, problem, settles=settles)
 
     if any(isinstance(part, str) and not part.strip() for part in parts):
         raise ParameterError(
-            OptionValue(option.name), "the value is empty; give a value, or leave the option out"
+            OptionWithValue(option.name),
+            "the value is empty; give a value, or leave the option out",
         )
     if option.choices and not all(part in option.allowed_values for part in parts):
         wrong = next(part for part in parts if part not in option.allowed_values)

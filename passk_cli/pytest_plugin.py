@@ -29,13 +29,13 @@ MARKER_DESCRIPTION = (
 )
 # The options of `passk gate` in ALLOWED_RULES can be rules for a pytest test.
 ALLOWED_RULES = ("min", "min_by", "min_each", "on_undecided", "level")
-_SUGGESTED_EXTRA_ATTEMPTS = (1, 2, 3, 5, 8, 13, 21, 34)
-ATTEMPT_OUTCOME = "attempt"
+_EXTRA_ATTEMPTS_TO_TRY = (1, 2, 3, 5, 8, 13, 21, 34)
+ATTEMPT_REPORT_OUTCOME = "attempt"
 _ATTEMPT_FIXTURE_NAME = "_passk"
 # Below a verdict, passk shows at most _MAX_TRACEBACKS tracebacks of failed attempts.
 _MAX_TRACEBACKS = 3
 _COLUMN_NAMES = ("task", "attempt", "passed")
-_GENERIC_TEST_NAME = "this test"
+_TEST_NAME_PLACEHOLDER = "this test"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -127,7 +127,7 @@ def parse_marker(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
     if not {"min", "min_each"} & rules.keys():
         raise ValueError("there is no rule to check; give min or min_each")
     try:
-        text = _rules_text(rules)
+        text = _rules_json(rules)
     except TypeError:
         raise ValueError(f"rules={rules!r}: the values must be numbers or strings") from None
     problem, alternatives = _rules_problem(attempts, text)
@@ -135,13 +135,13 @@ def parse_marker(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
         remedies = (
             _marker_text(n, rules)
             for n, rules in alternatives
-            if not _rules_problem(n, _rules_text(rules))[0]
+            if not _rules_problem(n, _rules_json(rules))[0]
         )
         raise ValueError("; write ".join([problem, *islice(remedies, 1)]))
     return attempts, json.loads(text)
 
 
-def _rules_text(rules: Mapping[str, Any]) -> str:
+def _rules_json(rules: Mapping[str, Any]) -> str:
     return json.dumps(rules, sort_keys=True)
 
 
@@ -167,7 +167,7 @@ def _rules_problem(attempts: int, text: str) -> tuple[str, list[tuple[int, dict[
         return words, [(attempts, alternative) for alternative in alternatives]
     if best != "fail" and worst == "fail":
         return "", []
-    more = [(attempts + n, rules) for n in _SUGGESTED_EXTRA_ATTEMPTS]
+    more = [(attempts + n, rules) for n in _EXTRA_ATTEMPTS_TO_TRY]
     never = f"no outcome passes the test; {high}" if best == "fail" else ""
     return never or f"no outcome fails the test; {low}", more
 
@@ -185,7 +185,7 @@ def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
     options = json.loads(rules)
     options["minimum"] = options.pop("min", {})
     counts = passk_cli.Counts.from_cells(
-        [(_GENERIC_TEST_NAME, _GENERIC_TEST_NAME, attempts, passes)]
+        [(_TEST_NAME_PLACEHOLDER, _TEST_NAME_PLACEHOLDER, attempts, passes)]
     )
     with warnings.catch_warnings():
         # passk ignores warnings in a pytest session, because the session may turn warnings into
@@ -197,7 +197,7 @@ def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
     findings = (
         sentence_text(check.finding, Style()) for check in failing or undecided or report.checks
     )
-    words = "; ".join(finding.replace(f" of {_GENERIC_TEST_NAME}", "") for finding in findings)
+    words = "; ".join(finding.replace(f" of {_TEST_NAME_PLACEHOLDER}", "") for finding in findings)
     verdict = "fail" if failing else "undecided" if undecided else "pass"
     return verdict, f"{passes} of {attempts} attempts passed: {words}"
 
@@ -240,7 +240,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         attempt["passed"] = call.excinfo is None
     report.passk = attempt
     if "passed" in attempt or "skipped" in attempt:
-        report.outcome = ATTEMPT_OUTCOME
+        report.outcome = ATTEMPT_REPORT_OUTCOME
         vars(report).pop("wasxfail", None)
 
 
@@ -248,7 +248,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 class RepeatedTest:
     """The attempts of one test that pytest has reported so far.
 
-    completed_attempts : numbers of the completed attempts.
+    completed_attempt_numbers : numbers of the completed attempts.
     passed_by_attempt : number of an attempt → whether the attempt passed.
     """
 
@@ -258,7 +258,7 @@ class RepeatedTest:
     attempts: int
     rules_json: str
     location: tuple[str, int | None, str]
-    completed_attempts: set[int] = field(default_factory=set)
+    completed_attempt_numbers: set[int] = field(default_factory=set)
     passed_by_attempt: dict[int, bool] = field(default_factory=dict)
     skip_reasons: list[str] = field(default_factory=list)
     errored_attempts: set[int] = field(default_factory=set)
@@ -283,7 +283,7 @@ class RepeatedTest:
         elif report.failed:
             self.errored_attempts.add(number)
         if report.when == "teardown":
-            self.completed_attempts.add(number)
+            self.completed_attempt_numbers.add(number)
 
     def judge(self) -> None:
         """Compute the verdict on the test, and the sentence about the verdict, from the
@@ -361,7 +361,7 @@ class AttemptCollector:
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
         """Show an attempt as "+" or "-", and a verdict as the result of a test."""
         attempt = getattr(report, "passk", None)
-        if attempt is not None and report.outcome == ATTEMPT_OUTCOME:
+        if attempt is not None and report.outcome == ATTEMPT_REPORT_OUTCOME:
             passed = attempt.get("passed")
             if passed is None:
                 return "", "s", ("attempt skipped", {"yellow": True})
@@ -388,7 +388,7 @@ class AttemptCollector:
             self.tests[name] = RepeatedTest(name, attempt["attempts"], rules, location)
         test = self.tests[name]
         test.add(report, attempt)
-        if len(test.completed_attempts) == test.attempts:
+        if len(test.completed_attempt_numbers) == test.attempts:
             self._report_verdict(test)
 
     def _report_verdict(self, test: RepeatedTest) -> None:

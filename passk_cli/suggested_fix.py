@@ -15,11 +15,11 @@ class Placeholder(str):
 
 
 @dataclass(frozen=True)
-class OptionValue:
+class OptionWithValue:
     """An option and its value, as part of a message.  Messages in Python show a keyword argument
     instead of an option.
 
-    >>> str(OptionValue("--bounds", "1,x")), str(OptionValue("--percent"))
+    >>> str(OptionWithValue("--bounds", "1,x")), str(OptionWithValue("--percent"))
     ('--bounds 1,x', '--percent')
     """
 
@@ -36,7 +36,7 @@ _COMMA_SEPARATED_OPTIONS = (
     "by", "pool", "passes", "fails", "with", "columns", "must-pass",
     "exclude-task", "exclude-tasks", "only-task", "only-tasks",
 )  # fmt: skip
-FULL_OPTION = OptionValue("--full")
+FULL_OPTION = OptionWithValue("--full")
 
 
 @dataclass(frozen=True)

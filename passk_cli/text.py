@@ -19,8 +19,9 @@ _GAP_PENALTY = 0.25
 # passk shortens a name word by word only if the name has at most _MAX_WORDS_TO_SHORTEN words,
 # because more words take too long.
 _MAX_WORDS_TO_SHORTEN = 50
-# passk prints the invisible characters in _JOINERS, because emoji, Persian and Hindi need them.
-_JOINERS = "\u200c\u200d"
+# passk prints the invisible characters in _ZERO_WIDTH_JOINERS, because emoji, Persian and Hindi
+# need them.
+_ZERO_WIDTH_JOINERS = "\u200c\u200d"
 # Characters in the Unicode categories of _WIDTHLESS_CATEGORIES have no width, for example marks
 # on the previous character.
 _WIDTHLESS_CATEGORIES = ("Mn", "Me", "Cf")
@@ -30,7 +31,7 @@ _WIDTHLESS_CATEGORIES = ("Mn", "Me", "Cf")
 _STORAGE_SCHEMES = ("s3", "s3a", "gs", "hf", "abfss", "hdfs", "file", "dbfs")
 # _URL_PATTERN matches a URL in a text, without the punctuation after the URL.
 _URL_PATTERN = re.compile(r"(?i)[a-z][a-z0-9+.-]*://[^\s'\"]+?(?=[:;,.)\]}]*(?:[\s'\"]|$))")
-_SEPARATOR_BY_FORMAT = {"csv": ",", "tsv": "\t"}
+_FIELD_SEPARATOR_BY_FORMAT = {"csv": ",", "tsv": "\t"}
 # A word in a message has at most _LONG_WORD characters, and a whole message has at most
 # _LONG_MESSAGE characters.
 _LONG_WORD, _LONG_MESSAGE = 400, 3000
@@ -116,8 +117,8 @@ def shield_from_runner(text: str, form: str = "") -> str:
     if form in ("json", "jsonl", "gitlab"):
         return text.replace("##[", r"#\u0023[")
     start = r"(?m)^(?=[^\S\n]*::)"
-    if form in _SEPARATOR_BY_FORMAT:
-        text = re.sub(rf'{start}([^{_SEPARATOR_BY_FORMAT[form]}"\n\r]*)', r'"\1"', text)
+    if form in _FIELD_SEPARATOR_BY_FORMAT:
+        text = re.sub(rf'{start}([^{_FIELD_SEPARATOR_BY_FORMAT[form]}"\n\r]*)', r'"\1"', text)
     return re.sub(start, "| ", text).replace("##[", "## [")
 
 
@@ -145,7 +146,7 @@ def is_unprintable(character: str) -> bool:
     (True, False, False)
     """
     if unicodedata.category(character) in _UNSAFE_CATEGORIES:
-        return character not in _JOINERS
+        return character not in _ZERO_WIDTH_JOINERS
     code = ord(character)
     return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
 
@@ -171,10 +172,10 @@ def display_width(text: str) -> int:
     return sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in standing)
 
 
-def strict_json(value: Any, indent: int | None = None) -> str:
+def printable_json(value: Any, indent: int | None = None) -> str:
     """A value as JSON, with \\u codes for unprintable characters but not for letters.
 
-    >>> strict_json({"a": "é\x9b"})
+    >>> printable_json({"a": "é\x9b"})
     '{"a": "é\\\\u009b"}'
     """
     import json
@@ -451,18 +452,18 @@ class NameList(str):
         return names
 
 
-class Category(str):
+class OrderedCategory(str):
     """A string that is a value of an ordered category, such as "low", and is sorted by its position
     in the order.
 
     >>> order = ("low", "mid", "high")
-    >>> sorted((Category(text, order) for text in ("high", "", "low")))
+    >>> sorted((OrderedCategory(text, order) for text in ("high", "", "low")))
     ['low', 'high', '']
     """
 
     order: tuple[str, ...]
 
-    def __new__(cls, text: str, order: tuple[str, ...]) -> Category:
+    def __new__(cls, text: str, order: tuple[str, ...]) -> OrderedCategory:
         category = super().__new__(cls, text)
         category.order = order
         return category
@@ -473,9 +474,9 @@ class Category(str):
         return self.order.index(self) if self in self.order else len(self.order)
 
     def __lt__(self, other: str) -> bool:
-        if isinstance(other, Category):
+        if isinstance(other, OrderedCategory):
             return (self.place, str(self)) < (other.place, str(other))
         return super().__lt__(other)
 
-    def __reduce__(self) -> tuple[type[Category], tuple[str, tuple[str, ...]]]:
-        return Category, (str(self), self.order)
+    def __reduce__(self) -> tuple[type[OrderedCategory], tuple[str, tuple[str, ...]]]:
+        return OrderedCategory, (str(self), self.order)

@@ -10,7 +10,7 @@ from pathlib import Path
 RELEASE = "0.1.0"
 
 
-def read_version(file: Path) -> str:
+def read_packaged_version(file: Path) -> str:
     """The version that `packaging/version.py` wrote into a wheel or sdist, or else RELEASE.
 
     A source tree has no such version file, because the files of a source tree may differ from every
@@ -31,7 +31,7 @@ def commit_of(version: str) -> str:
     return version.partition("+g")[2]
 
 
-__version__ = read_version(Path(__file__).with_name("version.txt"))
+__version__ = read_packaged_version(Path(__file__).with_name("version.txt"))
 VERSION_SIGNATURE_ENTRIES = {"passk": RELEASE} | (
     {"commit": commit_of(__version__)} if commit_of(__version__) else {}
 )

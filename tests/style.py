@@ -20,7 +20,7 @@ _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'`*(\[–\d-])")
 _PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )")
 _CLASSES = (ast.Module, ast.ClassDef, ast.FunctionDef)
 _TEXTS = {"DiagnosticType": "messages and help", "Answer": "messages and help",
-          "Option": "messages and help", "OptionValue": ""}  # fmt: skip
+          "Option": "messages and help", "OptionWithValue": ""}  # fmt: skip
 
 # A rule → its pattern.  A sentence with one needs a second reading, or sounds translated.
 RULES = {

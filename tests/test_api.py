@@ -22,7 +22,7 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import load_command
 from passk_cli.errors import ParameterError, PasskWarning
 from passk_cli.python.python_calls import spell_for_python
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 from tests import stub
 from tests.cli.test_messages import MIXED
 from tests.conftest import SAMPLES, Passk, Write, long_cases
@@ -384,18 +384,18 @@ def test_values_of_another_type_are_refused(option: str, value: Any, message: st
 @pytest.mark.parametrize(
     ("option", "expected"),
     [
-        (OptionValue("--where", "a: b"), 'where="a: b"'),
-        (OptionValue("--by"), "by="),
-        (OptionValue("--level", "95"), "level=95"),
-        (OptionValue("-k", "1,2"), "k=(1, 2)"),
-        (OptionValue("--min"), "minimum="),
-        (OptionValue("--order-from-lines"), "order_from_lines=True"),
-        (OptionValue("--highlight", "x y"), 'highlight="x y"'),
-        (OptionValue("--full"), ".tables"),
-        (OptionValue("passk formats", "NAME"), "passk_cli.formats(NAME)"),
+        (OptionWithValue("--where", "a: b"), 'where="a: b"'),
+        (OptionWithValue("--by"), "by="),
+        (OptionWithValue("--level", "95"), "level=95"),
+        (OptionWithValue("-k", "1,2"), "k=(1, 2)"),
+        (OptionWithValue("--min"), "minimum="),
+        (OptionWithValue("--order-from-lines"), "order_from_lines=True"),
+        (OptionWithValue("--highlight", "x y"), 'highlight="x y"'),
+        (OptionWithValue("--full"), ".tables"),
+        (OptionWithValue("passk formats", "NAME"), "passk_cli.formats(NAME)"),
     ],
 )
-def test_spelling(option: OptionValue, expected: str) -> None:
+def test_spelling(option: OptionWithValue, expected: str) -> None:
     assert spell_for_python(option) == expected
 
 

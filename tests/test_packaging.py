@@ -16,7 +16,7 @@ from zipfile import ZipFile
 import pytest
 import yaml
 
-from passk_cli.version import RELEASE, commit_of, read_version
+from passk_cli.version import RELEASE, commit_of, read_packaged_version
 from tests.conftest import ROOT, Passk
 
 SCRIPT = runpy.run_path(str(ROOT / "packaging" / "version.py"))
@@ -107,9 +107,9 @@ def test_a_clone_on_a_machine_without_git_names_its_commit(
 
 
 def test_an_unreleased_build_names_its_commit(tmp_path: Path) -> None:
-    assert read_version(tmp_path / "none") == RELEASE
+    assert read_packaged_version(tmp_path / "none") == RELEASE
     (tmp_path / "version.txt").write_text("0.1.0.dev1662+gfd56ea4b\n")
-    version = read_version(tmp_path / "version.txt")
+    version = read_packaged_version(tmp_path / "version.txt")
     assert (version, commit_of(version)) == ("0.1.0.dev1662+gfd56ea4b", "fd56ea4b")
 
 

@@ -460,7 +460,7 @@ def _texts(node: ast.AST) -> Iterator[str]:
         yield node.value
     if not (
         isinstance(node, ast.Call)
-        and getattr(node.func, "id", "") in ("OptionValue", "SuggestedFix")
+        and getattr(node.func, "id", "") in ("OptionWithValue", "SuggestedFix")
     ):
         yield from (text for part in ast.iter_child_nodes(node) for text in _texts(part))
 
@@ -503,7 +503,7 @@ def test_no_remedy_is_written_by_hand() -> None:
 
 
 def test_an_option_in_a_text_is_a_value() -> None:
-    """Errors, messages and lines below tables name an option only through `OptionValue`."""
+    """Errors, messages and lines below tables name an option only through `OptionWithValue`."""
     kinds = re.compile(
         "(Data|Parameter|Passk)Error|refuse|NoResults|BadRecord|NotOnSparkError|NotFetchedError"
     )

@@ -10,7 +10,7 @@ from passk_cli.cli.help_text import options_with_titles
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import load_command
 from passk_cli.files.roles import ROLES
-from passk_cli.metrics.registry import family_patterns
+from passk_cli.metrics.registry import meaning_by_family_pattern
 from passk_cli.suggestions import nearest_names
 
 OPTIONS = [item.option for _, item in options_with_titles(load_command("compare"))]
@@ -18,7 +18,7 @@ OPTIONS = [item.option for _, item in options_with_titles(load_command("compare"
 NAMES = {
     "option": [flag for option in OPTIONS for flag in option.flags.split()],
     "command": list(COMMANDS),
-    "metric": [name.replace("K", "8") for name in family_patterns()],
+    "metric": [name.replace("K", "8") for name in meaning_by_family_pattern()],
     "column": list(ROLES),
     "choice": list(dict.fromkeys(value for option in OPTIONS for value in option.allowed_values)),
     "model": [

@@ -17,7 +17,7 @@ from passk_cli.errors import ParameterError, no_such_model_error
 from passk_cli.report.data_types import Report
 from passk_cli.report.phrases import SeriesName, natural_key
 from passk_cli.report.plot import Plot, Row, distinct_values, model_of
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import nearest_names
 from passk_cli.text import plural, short_names
 
@@ -39,9 +39,9 @@ HALF_PAGE_WIDTH = 3.25 * _PIXELS_PER_UNIT["in"]
 # A side of a picture has at most _MAX_PIXELS_PER_SIDE pixels. Larger pictures take minutes to draw,
 # and few programs can open them.
 _MAX_PIXELS_PER_SIDE = 10_000
-# In a picture for a screen, text and lines are up to _SCREEN_SCALE_FACTOR times as large as in a
+# In a picture for a screen, text and lines are up to _MAX_SCREEN_ENLARGEMENT times as large as in a
 # picture for paper.
-_SCREEN_SCALE_FACTOR = 1.5
+_MAX_SCREEN_ENLARGEMENT = 1.5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,7 +72,7 @@ class PictureSize:
             ):
                 return PictureSize(width, height, unit)
         raise ParameterError(
-            OptionValue("--chart-size", text),
+            OptionWithValue("--chart-size", text),
             "this is not a size that passk can draw; write, for example, 3.25in, 8cmx5cm or"
             f" 800x500 (in, cm, mm, pt or px), with sides of at most {_MAX_PIXELS_PER_SIDE:,}px",
         )
@@ -88,7 +88,7 @@ class PictureSize:
         return (
             1.0
             if self.is_for_paper
-            else min(max(self.width / HALF_PAGE_WIDTH, 1.0), _SCREEN_SCALE_FACTOR)
+            else min(max(self.width / HALF_PAGE_WIDTH, 1.0), _MAX_SCREEN_ENLARGEMENT)
         )
 
     @property
@@ -108,7 +108,7 @@ class PictureSize:
 # separate panel.
 _MAX_MODELS_WITH_LINE_KINDS = 4
 # DEFAULT_PICTURE_SIZE is the size of a picture if --chart-size is not set.
-DEFAULT_PICTURE_SIZE = PictureSize(HALF_PAGE_WIDTH * _SCREEN_SCALE_FACTOR)
+DEFAULT_PICTURE_SIZE = PictureSize(HALF_PAGE_WIDTH * _MAX_SCREEN_ENLARGEMENT)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,7 +148,7 @@ def plots_with_appearance(plots: Sequence[Plot], appearance: Appearance) -> tupl
     }
     if wrong := [pattern for pattern, models in matches.items() if chart_models and not models]:
         option, remaining = (
-            OptionValue("--highlight", wrong[0]),
+            OptionWithValue("--highlight", wrong[0]),
             sorted(matches.keys() - {wrong[0]}),
         )
         problem = "the chart has no such model"
@@ -170,7 +170,7 @@ def plots_with_appearance(plots: Sequence[Plot], appearance: Appearance) -> tupl
         )
     short = _short_models(all_models)
     return tuple(
-        _apply_appearance(_with_short_names(replace(plot, hues=hues), short), appearance)
+        _apply_title_and_bands(_with_short_names(replace(plot, hues=hues), short), appearance)
         for plot in plots
     )
 
@@ -186,7 +186,7 @@ def _with_short_names(plot: Plot, short: Mapping[str, str]) -> Plot:
     longest = sorted(short, key=len, reverse=True)
     name_pattern = re.compile("|".join(map(re.escape, longest)) or r"(?!)")
     shorten = partial(name_pattern.sub, lambda name: short[name[0]])
-    title_models = _models_named_in(_models_of_plot(plot), plot.title)
+    title_models = _models_mentioned_in(_models_of_plot(plot), plot.title)
     parts = [part for part in plot.subtitle.split(" · ") if part not in title_models]
     rules = tuple(replace(rule, text=shorten(rule.text)) for rule in plot.reference_lines)
     title, subtitle = shorten(plot.title), shorten(" · ".join(parts))
@@ -198,7 +198,7 @@ def _models_of_plot(plot: Plot) -> list[str]:
     return [model for model in dict.fromkeys(models) if model is not None]
 
 
-def _models_named_in(models: Iterable[str], words: str) -> list[str]:
+def _models_mentioned_in(models: Iterable[str], words: str) -> list[str]:
     return [m for m in models if re.search(rf"(?<![\w./-]){re.escape(m)}(?![\w/-])", words)]
 
 
@@ -212,7 +212,7 @@ def _split_into_panels(plot: Plot, column: str) -> Plot:
             else [SuggestedFix({"--by": (Placeholder("COLUMN"),)}, "splits by one")]
         )
         raise ParameterError(
-            OptionValue("--panel", column),
+            OptionWithValue("--panel", column),
             "the models are not split by this column",
             settles=settles,
         )
@@ -312,7 +312,7 @@ def _grey_out_nonleading_models(plot: Plot, highlighted: Sequence[str]) -> Plot:
     if not set(highlighted) & set(models) and len(models) <= MOST_MODELS:
         return _limit_bands(replace(plot, leading_models=()), best)
     words = " ".join(str(piece) for sentence in plot.answer for piece in sentence)
-    named = _models_named_in(models, words)
+    named = _models_mentioned_in(models, words)
     leaders = highlighted or (*best[: len(plot.leading_models)], *named) or best[:_LEADING]
     plot = replace(plot, leading_models=tuple(dict.fromkeys(m for m in leaders if m in models)))
     if plot.kind != "curves":
@@ -354,7 +354,7 @@ def _limit_bands(plot: Plot, best: Sequence[str]) -> Plot:
     )
 
 
-def _apply_appearance(plot: Plot, appearance: Appearance) -> Plot:
+def _apply_title_and_bands(plot: Plot, appearance: Appearance) -> Plot:
     if not appearance.has_title:
         plot = replace(plot, title="", subtitle="")
     if appearance.has_bands or plot.kind != "curves":

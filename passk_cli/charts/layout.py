@@ -173,7 +173,7 @@ def _line_end_labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -
     ]
 
 
-def row_label_lines(
+def row_names_and_headings(
     plot: Plot, room: float, extent: Callable[[str], float]
 ) -> list[tuple[Any, str]]:
     """The text lines at the left of a forest plot or heat map, from the top.

@@ -20,7 +20,7 @@ from passk_cli.charts.theme import FONT, THEMES, Theme
 from passk_cli.errors import ParameterError
 from passk_cli.report.data_types import Report, signature_line
 from passk_cli.report.plot import Plot, model_of
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 from passk_cli.text import printable
 
 _SERIES_COLOUR_VARIABLES = tuple(
@@ -95,7 +95,7 @@ def _require_fonts(plots: Sequence[Plot]) -> None:
     missing = [letter for letter in letters[:3] if _letter_png(letter) == _letter_png("\U0010fffd")]
     if missing:
         raise ParameterError(
-            OptionValue("--chart", "FILE"),
+            OptionWithValue("--chart", "FILE"),
             f"no font on this machine contains {' '.join(missing)}, so the picture would show"
             f" boxes",
             "install a font, for example the package fonts-noto-cjk, or write an .html file",
@@ -132,7 +132,7 @@ def _pdf(svg_text: str) -> bytes:
         import vl_convert
     except ImportError:
         raise ParameterError(
-            OptionValue("--chart", "FILE.pdf"),
+            OptionWithValue("--chart", "FILE.pdf"),
             "drawing a PDF needs a package that is not installed",
             "pip install 'passk-cli[pdf]'", name="missing-package",
         ) from None  # fmt: skip

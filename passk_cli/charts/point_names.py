@@ -81,7 +81,7 @@ def place_names(
 
 
 def _is_free(name: PlacedName, boxes: Iterable[Box]) -> bool:
-    return not any(_overlap(part, box) for box in boxes for part in name.covered_boxes)
+    return not any(_boxes_overlap(part, box) for box in boxes for part in name.covered_boxes)
 
 
 def _candidate_positions(
@@ -102,5 +102,5 @@ def _is_inside(box: Box, frame: Box) -> bool:
     return frame[0] <= box[0] and frame[1] <= box[1] and box[2] <= frame[2] and box[3] <= frame[3]
 
 
-def _overlap(a: Box, b: Box) -> bool:
+def _boxes_overlap(a: Box, b: Box) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

@@ -26,7 +26,7 @@ from passk_cli.charts.text_metrics import text_width, wrapped_chart_text
 from passk_cli.charts.theme import FONT, Theme, mix_colours
 from passk_cli.errors import ParameterError
 from passk_cli.report.plot import Plot, ReferenceLine, Row, distinct_values
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 from passk_cli.text import short_names
 
 # The text size is 7 points for the numbers of an axis, 7.5 points for names, and 8 points for
@@ -45,14 +45,14 @@ _GROWTH, _MOST_ENDS = 1.5, 0.48
 # curves. The minimum width of a panel is _SLIMMEST without tick labels, _LEGIBLE with tick labels,
 # and _LEGIBLE_ESTIMATES with estimates.
 _LOWEST_ROW, _LOWEST, _SLIMMEST, _LEGIBLE, _LEGIBLE_ESTIMATES = 9.4, 60.0, 30.0, 54.0, 84.0
-# If --chart-size is not set, a picture that names more than _MOST_NAMED_POINTS points becomes
-# wider.
-_MOST_NAMED_POINTS = 8
+# If --chart-size is not set, a picture that names more than _MAX_POINTS_WITHOUT_WIDENING points
+# becomes wider.
+_MAX_POINTS_WITHOUT_WIDENING = 8
 # _POINT is the radius of a point, and _HOVER_RADIUS is the radius of its tooltip area. _STROKE,
 # _INTERVAL and _FINE are the stroke widths of lines, intervals and fine lines.
 _POINT, _HOVER_RADIUS, _STROKE, _INTERVAL, _FINE = 2.7, 5.0, 1.4, 1.7, 0.8
 _SUPERSCRIPT_PATTERN = re.compile("[⁰⁴-⁹]+")
-_MAX_PAPER_SHARE = 0.42
+_MAX_PAPER_COLOUR_SHARE = 0.42
 # Each shape that marks points in a chart is a list of corners. A point with the shape None is a
 # circle.
 _POINT_SHAPE_CORNERS: tuple[tuple[tuple[float, float], ...] | None, ...] = (
@@ -224,7 +224,7 @@ class _PlotDrawer:
         ):
             if lacking > 1e-9:
                 raise ParameterError(
-                    OptionValue("--chart-size"),
+                    OptionWithValue("--chart-size"),
                     f"the chart needs {words(lacking)} more {side}; choose a larger {side}, or"
                     f" leave the {parameter} out",
                 )  # fmt: skip
@@ -257,7 +257,9 @@ class _PlotDrawer:
             return self.theme.faint
         at, settings = self.plot.setting_index_and_count(row)
         return mix_colours(
-            self.theme.series[place], self.theme.paper, _MAX_PAPER_SHARE * at / max(settings - 1, 1)
+            self.theme.series[place],
+            self.theme.paper,
+            _MAX_PAPER_COLOUR_SHARE * at / max(settings - 1, 1),
         )
 
     def point(self, row: Row, place: tuple[float, float], paint: str = "") -> str:
@@ -361,7 +363,7 @@ class _CurveDrawer(_PlotDrawer):
 
     def measure_panel(self) -> None:
         series = distinct_values((*self.plot.rows, *self.plot.points), "series")
-        crowded = self.plot.is_scatter_plot and len(series) > _MOST_NAMED_POINTS
+        crowded = self.plot.is_scatter_plot and len(series) > _MAX_POINTS_WITHOUT_WIDENING
         self.available_width = self.default_width * (
             _GROWTH if crowded and self.size is None else 1.0
         )
@@ -605,7 +607,7 @@ class _RowDrawer(_PlotDrawer):
         )
         extent = partial(text_width, size=_SMALL)
         extra = (_GROWTH - 1) * self.default_width * (self.size is None)
-        lines = layout.row_label_lines(self.plot, most + extra - indent, extent)
+        lines = layout.row_names_and_headings(self.plot, most + extra - indent, extent)
         names = max(
             extent(text, bold=True) if label is None else indent + extent(text)
             for label, text in lines
@@ -667,7 +669,7 @@ class _ForestDrawer(_RowDrawer):
             return f"{self.plot.x_unit}{row['x']:.3g}"
         return f"{100 * row['x']:.1f} %" if self.percent else f"{row['x']:.3f}"
 
-    def _drawn_number(self, row: Row) -> str:
+    def _number_element(self, row: Row) -> str:
         return _text(
             self.width + 8 + self.numbers_width, self.places[row["label"]] + 3.2,
             self._number(row), self.theme.text, size=_SMALL, anchor="end",
@@ -713,7 +715,7 @@ class _ForestDrawer(_RowDrawer):
     def _numbers(self, panel: Any) -> str:
         if not self.numbers_width:
             return ""
-        return "".join(map(self._drawn_number, panel_rows(self.plot.rows, panel)))
+        return "".join(map(self._number_element, panel_rows(self.plot.rows, panel)))
 
     def _row(self, row: Row, axis: Axis) -> str:
         y, paint = self.places[row["label"]], self.colour_of(row)
@@ -744,7 +746,7 @@ class _RankingDrawer(_ForestDrawer):
 
     def colour_of(self, row: Row) -> str:
         if not row["tied"]:
-            return mix_colours(self.theme.faint, self.theme.paper, _MAX_PAPER_SHARE * 0.8)
+            return mix_colours(self.theme.faint, self.theme.paper, _MAX_PAPER_COLOUR_SHARE * 0.8)
         place = self.plot.colour_index(row) or 0
         return self.theme.series[place] if place < len(self.theme.series) else self.theme.text
 

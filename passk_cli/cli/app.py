@@ -21,7 +21,7 @@ from passk_cli.commands.command import load_command, option_suggestion
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.limits import MORE_MEMORY_ADVICE
 from passk_cli.option import ANY_DATA, Option
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 from passk_cli.suggestions import did_you_mean, nearest_names
 from passk_cli.version import __version__
 
@@ -216,7 +216,7 @@ def _typer_function(
                 continue
             if len(texts) > 1:
                 raise ParameterError(
-                    OptionValue(option.name, ", ".join(texts)),
+                    OptionWithValue(option.name, ", ".join(texts)),
                     "this option accepts only one value, so use the option only once",
                 )
             values[field] = next(iter(texts), None)

@@ -147,13 +147,13 @@ def _option_sections(
 
 
 def _result_sections(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
-    from passk_cli.metrics.registry import family_patterns
+    from passk_cli.metrics.registry import meaning_by_family_pattern
 
     if any(
         option.field == "metrics" and option.option.completion_function_name
         for _, option in options_with_titles(declaration)
     ):
-        yield "Metrics by name", list(family_patterns().items())
+        yield "Metrics by name", list(meaning_by_family_pattern().items())
     for part, columns in declaration.runner_class.column_meanings_by_table():
         yield f"Columns {part}".rstrip(), columns
     if fields := declaration.runner_class.data_field_meanings():

@@ -62,7 +62,7 @@ def ask_and_write_map(files: Sequence[str], values: Mapping[str, Any]) -> str:
     return path
 
 
-def switch_to_estimate_command(files: Sequence[str], path: str) -> dict[str, Any]:
+def switch_argv_to_estimate(files: Sequence[str], path: str) -> dict[str, Any]:
     """Set the command line to `passk estimate FILE --map PATH`, and return its option values."""
     sys.argv[1:] = ["estimate", *files, "--map", path]
     declaration = load_command("estimate")
@@ -82,7 +82,7 @@ def _ask_about_role(console: Console, draft: MapDraft, role: str) -> None:
     optional = role == "setting"
     console.print(f"\n{_QUESTIONS[role]}", style="bold", markup=False)
     for number, (option, note) in enumerate(choices[:_MAX_LISTED_CHOICES], 1):
-        console.print(f"  {number}  {_choice_text(option)}  {note}", markup=False)
+        console.print(f"  {number}  {_option_values_text(option)}  {note}", markup=False)
     if len(choices) > _MAX_LISTED_CHOICES:
         console.print(
             f"     and {len(choices) - _MAX_LISTED_CHOICES:,} more, by name", markup=False
@@ -155,7 +155,7 @@ def _fix_of_reply(draft: MapDraft, role: str, reply: str) -> SuggestedFix | None
     return SuggestedFix({"--by": (reply,)} if role == "setting" else {"--field": {role: reply}})
 
 
-def _choice_text(option: SuggestedFix) -> str:
+def _option_values_text(option: SuggestedFix) -> str:
     values = [v for value in option.options.values()
               for v in (value.values() if isinstance(value, Mapping) else [value])]  # fmt: skip
     return ", ".join(", ".join(v) if isinstance(v, tuple) else str(v) for v in values)

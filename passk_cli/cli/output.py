@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import passk_cli.pages as pages
 from passk_cli.charts import PICTURE_SUFFIXES
-from passk_cli.cleanup import file_mode, unwritable_error, write_all_or_none, write_atomically
+from passk_cli.cleanup import st_mode_of_path, unwritable_error, write_all_or_none, write_atomically
 from passk_cli.cli.progress import show_activity
 from passk_cli.commands.command import Command
 from passk_cli.diagnostic import NOTE, Diagnostic
@@ -44,19 +44,20 @@ from passk_cli.render.style import (
     answer_text,
     default_messages,
     message_line,
-    report_for_charts,
+    report_with_chart_titles,
     sentence_text,
     warnings_first,
 )
 from passk_cli.report.data_types import Report
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 from passk_cli.text import cut_long_words, is_github_runner, printable, shield_from_runner
 
 if TYPE_CHECKING:
     from passk_cli.charts.chart_options import Appearance, PictureSize
 
-# _COLOURS maps the severity of a message to the escape code of its colour in a terminal.
-_COLOURS = {"note": "1", "warning": "1;33", "error": "1;31"}
+# _COLOUR_CODE_BY_SEVERITY maps the severity of a message to the escape code of its colour in a
+# terminal.
+_COLOUR_CODE_BY_SEVERITY = {"note": "1", "warning": "1;33", "error": "1;31"}
 
 
 def output_suffixes(declaration: Command) -> list[str]:
@@ -109,21 +110,21 @@ class ChartOptions:
         """Raise ParameterError for chart options without --chart, and for unknown suffixes."""
         if not self.chart and (choices := changed_option_names(self)):
             raise ParameterError(
-                OptionValue(choices[0]),
+                OptionWithValue(choices[0]),
                 "this option applies only to charts, but no chart is drawn",
                 name="contradicting-options",
                 settles=[SuggestedFix({"--chart": (Placeholder("FILE.png"),)}, "draws one")],
             )  # fmt: skip
         if gone := [chart for chart in self.chart if chart in ("-", "terminal")]:
             raise ParameterError(
-                OptionValue("--chart", gone[0]), "charts are no longer drawn in the terminal",
+                OptionWithValue("--chart", gone[0]), "charts are no longer drawn in the terminal",
                 name="bad-output",
                 settles=[SuggestedFix({"--chart": (Placeholder("FILE.png"),)}, "draws a picture")],
             )  # fmt: skip
         for file in self.chart:
             if Path(file).suffix.lower() not in PICTURE_SUFFIXES:
                 raise ParameterError(
-                    OptionValue("--chart", file),
+                    OptionWithValue("--chart", file),
                     "passk draws no pictures with this suffix; use"
                     f" {', '.join(PICTURE_SUFFIXES)}", name="bad-output",
                 )  # fmt: skip
@@ -139,7 +140,7 @@ class ChartOptions:
         """Write the charts of a report to the files of --chart."""
         if not report.plots:
             raise ParameterError(
-                OptionValue("--chart"), "there is nothing to draw, because no value could be"
+                OptionWithValue("--chart"), "there is nothing to draw, because no value could be"
                 " computed",
                 name="no-chart",
             )  # fmt: skip
@@ -149,7 +150,7 @@ class ChartOptions:
         # contains the answer.
         plots = report.plots_in_picture(style.full)
         report = replace(report, make_plots=lambda: plots)
-        report = with_appearance(report_for_charts(report, style), self.appearance)
+        report = with_appearance(report_with_chart_titles(report, style), self.appearance)
         for file in self.chart:
             from passk_cli.charts.picture import picture_bytes
 
@@ -216,13 +217,13 @@ class OutputOptions:
         charting.check()
         if self.stacked and "latex" not in map(self._format_of_target, self._targets):
             raise ParameterError(
-                OptionValue("--stacked"), "this option applies only to LaTeX output",
+                OptionWithValue("--stacked"), "this option applies only to LaTeX output",
                 name="contradicting-options",
                 settles=[SuggestedFix({"--format": "latex"})],
             )  # fmt: skip
         if len(self._targets) - len(self._output_files) > 1:
             raise ParameterError(
-                OptionValue("-o", "-"),
+                OptionWithValue("-o", "-"),
                 "stdout is given as the output twice, but only one result can be written to stdout",
                 name="bad-output",
             )
@@ -236,7 +237,7 @@ class OutputOptions:
         files = self._output_files
         fitting = output_suffixes(declaration)
         unknown = [file for file in files if Path(file).suffix.lower() not in fitting]
-        guessed = [file for file in unknown if stat.S_ISREG(file_mode(file))]
+        guessed = [file for file in unknown if stat.S_ISREG(st_mode_of_path(file))]
         if guessed and self.form is None:
             suffixes = ", ".join(fitting)
             raise ParameterError(
@@ -246,7 +247,7 @@ class OutputOptions:
             )
         if self.form is not None and len(files) > 1 and not unknown and None not in self._targets:
             raise ParameterError(
-                OptionValue("-f", self.form),
+                OptionWithValue("-f", self.form),
                 "with several output files, the suffix of each file sets its format",
                 name="bad-output",
                 settles=[SuggestedFix({"--format": None}), SuggestedFix({"--output": ("-",)},
@@ -473,7 +474,7 @@ def print_message(text: str, severity: str) -> None:
         text = "\n".join((*folded, *below))
         if _environment_allows_colours():
             label, _, words = text.partition(": ")
-            text = f"\x1b[{_COLOURS[severity]}m{label}:\x1b[0m {words}"
+            text = f"\x1b[{_COLOUR_CODE_BY_SEVERITY[severity]}m{label}:\x1b[0m {words}"
     print(shield_from_runner(text), file=sys.stderr)
 
 

@@ -61,7 +61,7 @@ def end_on_signals() -> Iterator[None]:
 def exit_if_signalled() -> None:
     """End the process if a signal has arrived, because the signal may have caused an error."""
     if _received_signals:
-        _exit_by_signal(_received_signals[0])
+        _undo_all_and_exit(_received_signals[0])
 
 
 def _interrupt_main_thread(number: int, frame: FrameType | None) -> None:
@@ -84,11 +84,11 @@ def _exit_after_signal(heard: int, numbers: frozenset[int]) -> None:
     while number := os.read(heard, 1):
         if number[0] in numbers:
             time.sleep(SECONDS_TO_END)
-            _exit_by_signal(number[0])
+            _undo_all_and_exit(number[0])
     os.close(heard)
 
 
-def _exit_by_signal(number: int) -> None:
+def _undo_all_and_exit(number: int) -> None:
     undo_all()
     os._exit(128 + number)
 

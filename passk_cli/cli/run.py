@@ -19,13 +19,13 @@ from passk_cli.commands.message_filter import MessageOptions
 from passk_cli.commands.runner import command_report
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
-from passk_cli.files.sources.arguments import is_file_argument
+from passk_cli.files.sources.arguments import is_existing_data_argument
 from passk_cli.files.sources.remote import shared_downloads
 from passk_cli.option import fill_options, options_by_field, parse_option_value
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import WRITER_BY_FORMAT
 from passk_cli.study.data_notes import reading_notes
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.text import (
     cut_long_words,
     is_github_runner,
@@ -45,14 +45,14 @@ def run_command(declaration: Command, files: Sequence[str], values: Mapping[str,
             from passk_cli.cli.interview import (
                 ask_and_write_map,
                 can_ask,
-                switch_to_estimate_command,
+                switch_argv_to_estimate,
             )
 
             if can_ask(values):
                 path = ask_and_write_map(files, values)
                 estimate_command = load_command("estimate")
                 return (
-                    run_command(estimate_command, files, switch_to_estimate_command(files, path))
+                    run_command(estimate_command, files, switch_argv_to_estimate(files, path))
                     if path
                     else 130
                 )
@@ -95,7 +95,7 @@ def _run_and_write_report(
     if declaration.writes_page and edge["form"] == "html":
         has_page = any(Path(file).suffix == ".html" for file in edge["output"] or ())
         raise ParameterError(
-            OptionValue("--format", "html"), "an HTML page must be written to a file",
+            OptionWithValue("--format", "html"), "an HTML page must be written to a file",
             name="bad-option-value",
             settles=[SuggestedFix({"--format": None} | ({} if has_page else {"-o": "report.html"}),
                             "writes it")],
@@ -126,7 +126,7 @@ def _run_and_write_report(
         return counts
 
     try:
-        inputs = [*files, *filter(is_file_argument, named_files["read"])]
+        inputs = [*files, *filter(is_existing_data_argument, named_files["read"])]
         output.check(inputs, named_files["written"], charting, declaration)
         writable = True
         question, options = declaration.runner_class.parse_options(

@@ -121,7 +121,7 @@ def _declared_words() -> Iterator[tuple[str, str, str]]:
     """Each declared word in lower case, with its explanation and the name of its command or ""."""
     from passk_cli.files.formats import FORMAT_NAMES
     from passk_cli.files.roles import ROLES
-    from passk_cli.metrics.registry import FAMILIES, family_patterns
+    from passk_cli.metrics.registry import FAMILIES, meaning_by_family_pattern
     from passk_cli.study.methods_text import (
         ADJUSTMENT_DESCRIPTIONS,
         descriptions_of_intervals,
@@ -130,7 +130,7 @@ def _declared_words() -> Iterator[tuple[str, str, str]]:
     )
 
     for (pattern, meaning), family in zip(
-        family_patterns().items(), FAMILIES.values(), strict=True
+        meaning_by_family_pattern().items(), FAMILIES.values(), strict=True
     ):
         cited = f" ({references()[family.citation_keys].label})" if family.citation_keys else ""
         name = pattern.lower().partition(":")[0]

@@ -22,7 +22,7 @@ DEFAULT_OPTIONS_TITLE = "Options"
 _EXAMPLE_PREFIX = "# "
 # Earlier versions had the options in _REMOVED_OPTION_ADVICE in every command. If you use a removed
 # option, an error explains what to use instead.
-_CLUSTER_COUNT_ADVICE = "count on the cluster first: "
+_COUNT_ON_SPARK_ADVICE = "count on the cluster first: "
 _CONVERT_SHELL_COMMAND = (
     "passk convert ADDRESS --counts --engine spark --map passk.toml -o counts.parquet"
 )
@@ -30,9 +30,11 @@ _CONVERT_PYTHON_CALL = (
     'convert(ADDRESS, counts=True, engine="spark", map="passk.toml", output="counts.parquet")'
 )
 _REMOVED_OPTION_ADVICE = {
-    **dict.fromkeys(("--engine", "--spark-master"), _CLUSTER_COUNT_ADVICE + _CONVERT_SHELL_COMMAND),
     **dict.fromkeys(
-        ("engine", "spark_master"), f"{_CLUSTER_COUNT_ADVICE}passk_cli.{_CONVERT_PYTHON_CALL}"
+        ("--engine", "--spark-master"), _COUNT_ON_SPARK_ADVICE + _CONVERT_SHELL_COMMAND
+    ),
+    **dict.fromkeys(
+        ("engine", "spark_master"), f"{_COUNT_ON_SPARK_ADVICE}passk_cli.{_CONVERT_PYTHON_CALL}"
     ),
 }
 

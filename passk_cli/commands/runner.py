@@ -27,10 +27,10 @@ from passk_cli.study.metric_selection import MetricOptions, is_corrected, refuse
 from passk_cli.study.result import SHARED_FIELDS
 from passk_cli.study.section import Section
 from passk_cli.study.significance_options import ComparisonOptions
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 
-class CountsReader(Protocol):
+class CountsFunction(Protocol):
     """A function that reads counts from files, a data frame or other counts."""
 
     def __call__(self, request: Request, source: Any = None, /) -> Counts:
@@ -84,7 +84,7 @@ class CommandRunner:
     missing_bounds_refusal: ClassVar[str] = ""
     # `missing_bounds_refusal_by_option` maps each option that does not support --missing bounds to
     # the reason.
-    missing_bounds_refusal_by_option: ClassVar[Mapping[OptionValue, str]] = {}
+    missing_bounds_refusal_by_option: ClassVar[Mapping[OptionWithValue, str]] = {}
     # `label_refusal` is the reason why labels cannot correct the result of the command, or "" if
     # labels can correct the result.
     label_refusal: ClassVar[str] = (
@@ -188,7 +188,7 @@ class CommandRunner:
         """The report if the command needs no data for it, otherwise None."""
         return None
 
-    def read_and_report(self, options: SharedOptions, read: CountsReader) -> Report:
+    def read_and_report(self, options: SharedOptions, read: CountsFunction) -> Report:
         """The report, either without data or from the data that `read` returns."""
         report = self.report_without_data(options)
         return self.report(self.read_analysis(options, read)) if report is None else report
@@ -197,7 +197,7 @@ class CommandRunner:
         """The requested metrics, or by default the metrics that the data supports."""
         return options.metric_options.choose(counts) if self.reports_metrics else ()
 
-    def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
         """Read the data, and combine it with the metrics and the options of the analysis."""
         # This line checks --interval before passk reads files, which can take long.
         _ = options.confidence.method
@@ -211,7 +211,7 @@ class CommandRunner:
         short = options.metric_options.short_tasks
         return Analysis(
             counts, metrics, confidence, options.comparison_options, short, hint, names_metrics,
-            earlier_run=options.earlier_run_label,
+            earlier_run_name=options.earlier_run_label,
         )  # fmt: skip
 
     def require_sufficient_data(self, options: SharedOptions, counts: Counts) -> None:
@@ -220,12 +220,12 @@ class CommandRunner:
     def report(self, study: Analysis) -> Report:
         raise NotImplementedError
 
-    def refuse_missing_bounds(self) -> None:
+    def refuse_missing_outcome_bounds(self) -> None:
         """Raise a ParameterError if the command or an option does not support --missing bounds."""
         names = changed_option_names(self)
         raise_first_applicable_error(
             "no-bounds",
-            (self.missing_bounds_refusal, OptionValue("--missing", BOUNDS),
+            (self.missing_bounds_refusal, OptionWithValue("--missing", BOUNDS),
                 self.missing_bounds_refusal, MISSING_FIXES),
             *((option.option in names, option,
             f"with bounds of missing outcomes, {reason}",
@@ -240,7 +240,7 @@ def refuse_labels(question: CommandRunner) -> None:
     raise_first_applicable_error(
         "no-labels",
         (question.label_refusal, "", f"{question.label_refusal}; leave them out", ()),
-        *((option in names, OptionValue(option), f"with labels, {reason}", (SuggestedFix({
+        *((option in names, OptionWithValue(option), f"with labels, {reason}", (SuggestedFix({
         option: None}),))
           for option, reason in question.label_refusal_by_option.items()),
     )  # fmt: skip
@@ -261,7 +261,7 @@ def _without_bounds_fixes(question: CommandRunner, report: Report) -> Report:
 def require_known_names(names: Collection[tuple[str, str]], data: Sequence[Counts]) -> None:
     """Raise a ParameterError if an option names a model or task that is not in the data."""
     nearest_names = {
-        name: [c.read_facts.option_name_suggestions.get(name, "there are none") for c in data]
+        name: [c.read_facts.suggestion_by_option_value.get(name, "there are none") for c in data]
         for name in names
     }
     require_existing_names(
@@ -280,14 +280,14 @@ def require_few_groups(counts: Counts, most: float) -> None:
         "groups", len(groups), most,
         SuggestedFix({"--by": None}, "has one group"),
         SuggestedFix({"--where": condition}, "keeps some"),
-        place=OptionValue("--by", ",".join(names)),
+        place=OptionWithValue("--by", ",".join(names)),
     )  # fmt: skip
 
 
 def command_report(
     question: CommandRunner,
     options: SharedOptions,
-    read: CountsReader,
+    read: CountsFunction,
     judged: Callable[[Report], Report] = lambda report: report,
 ) -> Report:
     """Compute the report of a command from the data that `read` returns, and write its exports.
@@ -300,7 +300,7 @@ def command_report(
 
     def counts_of(request: Request, source: Any = None) -> Counts:
         if request.missing == BOUNDS and question.missing_bounds_refusal:
-            question.refuse_missing_bounds()
+            question.refuse_missing_outcome_bounds()
         if request.has_labels or request.truth_from is not None:
             refuse_labels(question)
         suits = partial(question.require_sufficient_data, options)
@@ -308,11 +308,11 @@ def command_report(
             request,
             supports_bounds=not question.missing_bounds_refusal,
             require_suitable_counts=suits,
-            keeps_sampled_rows=question.checks_independence,
+            needs_independence_sample=question.checks_independence,
         )
         counts = options.metric_options.counts_with_required_attempts(read(request, source))
         if counts.missing is not None:
-            question.refuse_missing_bounds()
+            question.refuse_missing_outcome_bounds()
         if TRUTH_ROLE in counts.attempts or counts.read_facts.judge_errors:
             refuse_labels(question)
         names.update(request.models_and_tasks_in_options)

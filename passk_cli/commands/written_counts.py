@@ -10,7 +10,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Column
 from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section
 from passk_cli.study.values import SeriesKey
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 
 
 class WrittenModelCounts(NamedTuple):
@@ -44,7 +44,7 @@ def refuse_reserved_columns(
 ) -> None:
     """Raise a ParameterError if a column of --by has the name of a column of the output."""
     raise_first_applicable_error("reserved-column", *(
-        (name.lower() in reserved, OptionValue("--by", name),
+        (name.lower() in reserved, OptionWithValue("--by", name),
          f"{table_name} already has a column with this name; rename it in the data", ())
         for name in names
     ))  # fmt: skip
@@ -54,6 +54,6 @@ def written_counts_by_model(counts: Counts) -> list[WrittenModelCounts]:
     models = []
     for place, series in enumerate(counts.series):
         n, c = (values[counts.slice_of_series(place)] for values in (counts.n, counts.c))
-        passed = None if counts.read_facts.unclear_outcomes else int(c.sum())
+        passed = None if counts.read_facts.unclear_outcome_count else int(c.sum())
         models.append(WrittenModelCounts(series, len(n), int(n.sum()), passed))
     return models

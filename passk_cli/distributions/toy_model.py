@@ -319,7 +319,7 @@ def best_temperature_points(
     ]
 
 
-def task_sets_by_scale(family: str, gamma: float) -> list[ToyTasks]:
+def task_sets_on_grid(family: str, gamma: float) -> list[ToyTasks]:
     """The tasks of a family at each scale of the grid. For a power law, the scales are spreads, and
     spreads that a power law cannot reach are left out."""
     scaled: dict[str, Callable[[float], ToyTasks]] = {

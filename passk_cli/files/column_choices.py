@@ -14,7 +14,7 @@ from passk_cli.files.reading.profile import DataProfile
 from passk_cli.files.request import Request
 from passk_cli.files.roles import column_parts
 from passk_cli.files.sources.arguments import is_read_once
-from passk_cli.outcomes.provenance import ColumnChoice
+from passk_cli.outcomes.provenance import DescribedColumn
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import short_names, truncated_text
 
@@ -34,7 +34,7 @@ def column_choices(
     sources: Sequence[Source],
     context: CheckContext,
     findings: Sequence[CheckFinding],
-) -> Iterator[ColumnChoice]:
+) -> Iterator[DescribedColumn]:
     """Yield the columns that passk uses, then the candidates for each role, then pooled settings,
     and finally all other columns.
 
@@ -57,9 +57,9 @@ def column_choices(
         tallies = known_tallies | tallies if place.coverage else tallies | known_tallies
     for role, column in roles:
         option = SuggestedFix({"--field": {role: column}}) if place else None
-        yield ColumnChoice(role, column, option, tallies.get(column, ""), has_role=True)
+        yield DescribedColumn(role, column, option, tallies.get(column, ""), has_role=True)
     for column in request.by:
-        yield ColumnChoice(
+        yield DescribedColumn(
             "setting", column, SuggestedFix({"--by": (column,)}), tallies.get(column, ""), True
         )
         used_columns.add(column)
@@ -70,7 +70,7 @@ def column_choices(
                 role == "outcome" and (role, candidate.column) not in roles
             ):
                 values = tallies.get(candidate.column, candidate.values_summary)
-                yield ColumnChoice(role, candidate.column, candidate.option, values)
+                yield DescribedColumn(role, candidate.column, candidate.option, values)
                 used_columns |= candidate_columns
     pooled = {
         str(f.message_fields["column"])
@@ -79,12 +79,12 @@ def column_choices(
     } - used_columns
     for column in sorted(pooled):
         option = SuggestedFix({"--by": (column,)})
-        yield ColumnChoice(
+        yield DescribedColumn(
             "setting", column, option, tallies.get(column, ""), varies_within_tasks=True
         )
     for column in tallies:
         if column not in used_columns | pooled:
-            yield ColumnChoice("", column, None, tallies[column])
+            yield DescribedColumn("", column, None, tallies[column])
 
 
 def _candidates_with_used_columns(

@@ -22,7 +22,7 @@ from passk_cli.files.database import (
     quote_text,
 )
 from passk_cli.files.export import write_query_rows
-from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER, record_sql
+from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER, record_from_columns_sql
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import MISSING_FIXES, Request
 from passk_cli.files.roles import (
@@ -31,9 +31,9 @@ from passk_cli.files.roles import (
     ROLES,
     SETTING_COLUMN_NAMES,
     amount_addends,
-    find_column,
+    find_column_and_keys,
 )
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
 # A JSON parser does not change numbers that match _PLAIN_NUMBER_PATTERN (unlike 0.80, which becomes
@@ -62,7 +62,7 @@ def write_attempts_table(
         if name in _RESERVED_ROLE_COLUMNS or canonical_names.setdefault(name.lower(), name) != name:
             option = "--by" if name in request.by else "--with"
             raise ParameterError(
-                OptionValue(option, name),
+                OptionWithValue(option, name),
                 "the output already has a column with this name; rename the column in the data",
                 name="reserved-column",
             )  # fmt: skip
@@ -130,7 +130,7 @@ def _attempts_table_sql(statement: Statement, form: str, keep: str | None, *, gr
     # The rows are numbered before a join, because a join changes the order of the rows.
     joined = by_name or any(batch.layout.constant_columns for batch in statement.batches)
     place = ", row_number() OVER () AS place" if joined and keep is None else ""
-    row = record_sql(tuple(columns)) if form == EVERY_EVAL_EVER.name else "attempts.*"
+    row = record_from_columns_sql(tuple(columns)) if form == EVERY_EVAL_EVER.name else "attempts.*"
     ordered = joined or keep is not None
     if ordered:
         selection += ', place AS "#place"'
@@ -212,10 +212,10 @@ def _copied_columns(batches: Sequence[Batch], request: Request) -> tuple[str, ..
             if (facts or name in usual) and name not in roles and name not in request.by:
                 names[name] = None
     for name in request.conversion.extra_columns:
-        if not any(find_column(name, batch.layout.kinds_by_column) for batch in batches):
+        if not any(find_column_and_keys(name, batch.layout.kinds_by_column) for batch in batches):
             available = dict.fromkeys(c for b in batches for c in b.layout.kinds_by_column)
             problem = f"no such column; {did_you_mean_or_list(name, available)}"
-            raise ParameterError(OptionValue("--with", name), problem, name="no-such-column")
+            raise ParameterError(OptionWithValue("--with", name), problem, name="no-such-column")
         names[name] = None
     return tuple(name for name in names if name not in (*_RESERVED_ROLE_COLUMNS, "model"))
 

@@ -27,11 +27,11 @@ from passk_cli.files.sources.arguments import (
     paths_in_data,
     resolved_file_paths,
 )
-from passk_cli.files.sources.memory import source_with_column
+from passk_cli.files.sources.memory import source_if_column_exists
 from passk_cli.files.sources.remote import is_remote
 from passk_cli.files.sources.source import Source
 from passk_cli.option import changed_option_names
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 if TYPE_CHECKING:
     import duckdb
@@ -62,7 +62,7 @@ def rates_from_option_or_data(
     """
     if families and data is not None:
         raise ParameterError(
-            OptionValue("--rates"),
+            OptionWithValue("--rates"),
             "exact success rates replace result files; use either rates or files",
             name="contradicting-options",
         )  # fmt: skip
@@ -93,13 +93,13 @@ def parse_rates(texts: Sequence[str]) -> tuple[TasksWithExactRates, ...]:
             rate = _probability_or_none(part)
             if rate is None:
                 raise ParameterError(
-                    OptionValue("--rates", text),
+                    OptionWithValue("--rates", text),
                     f"{part.strip()!r} is not a probability; write for example 0.2,0.8",
                 )
             rates.append(rate)
         if not name or name in families:
             raise ParameterError(
-                OptionValue("--rates", text),
+                OptionWithValue("--rates", text),
                 "each list of rates needs a different name, for example easy=0.8,0.9",
             )
         families[name] = TasksWithExactRates(name, np.array(rates))
@@ -117,7 +117,7 @@ def read_rates(data: Any, request: Request) -> tuple[TasksWithExactRates, ...]:
     contain rates. ParameterError if a reading option applies only to outcomes.
     """
     with temporary_folder("passk-") as spool:
-        sources = _rereadable_sources(data, spool)
+        sources = _sources_unless_piped(data, spool)
         if not sources:
             return ()
         con = shared_connection()
@@ -134,18 +134,18 @@ def read_rates(data: Any, request: Request) -> tuple[TasksWithExactRates, ...]:
         names = model_names(sources)
         rates: dict[str, dict[str, tuple[float, str]]] = {}
         for batch in exact:
-            _add_rates(batch, names[batch.sources[0].path], rates)
+            _collect_rates_of_file(batch, names[batch.sources[0].path], rates)
     return tuple(
         TasksWithExactRates(name, np.array([rate for rate, _ in tasks.values()]))
         for name, tasks in rates.items()
     )
 
 
-def _rereadable_sources(data: Any, spool: Path) -> list[Source]:
+def _sources_unless_piped(data: Any, spool: Path) -> list[Source]:
     """The files to read. The result is empty for data from a pipe, which can be read only once."""
     files = paths_in_data(data)
     if not files:
-        source = source_with_column(RATE_COLUMN, data, spool)
+        source = source_if_column_exists(RATE_COLUMN, data, spool)
         return [] if source is None else [source]
     paths = resolved_file_paths(files)
     plain = all(is_remote(path) or os.path.isfile(path) for path in paths)
@@ -171,13 +171,15 @@ def _require_no_outcome_options(request: Request) -> None:
     for option in (*changed_option_names(request), *["--cluster"] * bool(request.cluster)):
         if option != "--from":
             raise ParameterError(
-                OptionValue(option),
+                OptionWithValue(option),
                 "this option applies to outcomes, but the data contains exact rates",
                 name="contradicting-options",
             )  # fmt: skip
 
 
-def _add_rates(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, str]]]) -> None:
+def _collect_rates_of_file(
+    batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, str]]]
+) -> None:
     """Add the rates of a file to `rates`, a map from family and task to (rate, place)."""
     source, layout, roles = batch.sources[0], batch.layout, batch.roles
     if wrong := first_bad_record_error(source, layout):

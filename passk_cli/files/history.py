@@ -30,7 +30,7 @@ from passk_cli.files.export import (
     write_query_rows,
 )
 from passk_cli.files.roles import AMOUNT_UNITS, HISTORY_COLUMNS
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
 # The columns in RUN_COLUMNS describe the run to which a row of a history belongs.
 RUN_COLUMNS = ("run", "at", "revision", "suite")
@@ -59,7 +59,7 @@ def parse_history_path(to: str) -> str:
     path = Path(to)
     if path.suffix != ".parquet":
         raise ParameterError(
-            OptionValue("--to", to),
+            OptionWithValue("--to", to),
             "a history must be a .parquet file or a folder (a name that ends with /)",
             name="bad-output",
         )  # fmt: skip

@@ -23,7 +23,7 @@ from passk_cli.diagnostic import NOTE, DiagnosticType, error_as_warning
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.checks import (
     DISTINGUISHING_COLUMN_WARNINGS,
-    FULLY_READ_TASKS,
+    FULLY_READ_TASK_COUNT,
     CheckContext,
     CheckFinding,
     attempt_number_column,
@@ -35,13 +35,13 @@ from passk_cli.files.counting.counts_from_tally import build_counts
 from passk_cli.files.counting.diagnosis import explained_error
 from passk_cli.files.counting.outcome_word_messages import outcome_option_messages
 from passk_cli.files.counting.raw_text_checks import (
-    require_complete_rows,
+    require_intact_files,
     require_original_spelling,
 )
 from passk_cli.files.counting.sample import profile_complete_cells, profile_files
 from passk_cli.files.counting.statement import LateColumnError, Statement, Tally, run_statement
 from passk_cli.files.database import connect, parquet_keys
-from passk_cli.files.reading.condition import condition_columns, with_less_than_comparisons
+from passk_cli.files.reading.condition import condition_columns, condition_that_checks_types
 from passk_cli.files.reading.non_result_files import is_empty
 from passk_cli.files.reading.profile import DataProfile
 from passk_cli.files.reading.schema_detection import (
@@ -51,13 +51,13 @@ from passk_cli.files.reading.schema_detection import (
     file_column_names,
 )
 from passk_cli.files.request import TABLE_FORMATS, Request, require_existing_names
-from passk_cli.files.roles import AMOUNT_UNITS, TRUTH_ROLE, find_column
+from passk_cli.files.roles import AMOUNT_UNITS, TRUTH_ROLE, find_column_and_keys
 from passk_cli.files.roles import column_name_words as words_of
 from passk_cli.files.sources.memory import sources_of
 from passk_cli.files.sources.source import Source, shortened_source
 from passk_cli.files.toml_map import apply_maps
 from passk_cli.files.vocabulary import CORRECT_WORDS
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import decode_name, plural
 
@@ -132,9 +132,9 @@ def _count_files(
     paths = [source.path for source in sources if files]
     paths += [request.conversion.file] if request.conversion else []
     if request.truth is not None:
-        from passk_cli.files.attempts.labels import write_labels
+        from passk_cli.files.attempts.labels import read_labels_into_table
 
-        write_labels(request, data, folder, load)
+        read_labels_into_table(request, data, folder, load)
         fields = {role: name for role, name in request.fields.items() if role != TRUTH_ROLE}
         request = replace(request, fields=fields)
     with connect(paths, folder, [folder]) as con:
@@ -202,14 +202,16 @@ class _CountsReader:
         if errors and not tolerant:
             raise errors[0]
         if not (tolerant or "outcome" in request.named_columns):
-            self.require_same_outcome_name(inputs, request)
+            self.require_usual_outcome_name(inputs, request)
         near_names = _similar_names_by_option(self.con, statement)
         counts = build_counts(self.con, statement, inputs.normalized_files, tally, tolerant)
         warnings = [finding_warning(finding) for finding in findings_found if not finding.certain]
         counts = counts.with_messages(*map(error_as_warning, errors), *warnings, *judged)
         alias = {new: old for new, old in request.alias.items() if not near_names["--alias", new]}
-        facts: dict[str, Any] = {"option_name_suggestions": near_names, "model_aliases": alias}
-        if request.keeps_sampled_rows and not (statement.has_counts or tally.repeats.attempt_count):
+        facts: dict[str, Any] = {"suggestion_by_option_value": near_names, "model_aliases": alias}
+        if request.needs_independence_sample and not (
+            statement.has_counts or tally.repeats.attempt_count
+        ):
             from passk_cli.files.counting.sampled_rows import sampled_rows
 
             settings = {str(finding.message_fields.get("column", "")) for finding in findings_found}
@@ -307,7 +309,7 @@ class _CountsReader:
                 statement = Statement(batches, names, request, where)
                 if request.where:
                     for sql in statement.condition_check_queries(
-                        with_less_than_comparisons(con, request.where)
+                        condition_that_checks_types(con, request.where)
                     ):
                         con.execute(sql)
                 statement, tally = run_statement(con, statement)
@@ -326,7 +328,7 @@ class _CountsReader:
                 raise explained_error(con, error, batches, request) from None
             for batch in batches:
                 require_original_spelling(batch, tally)
-                require_complete_rows(batch.layout, batch.sources, request)
+                require_intact_files(batch.layout, batch.sources, request)
             return statement, tally
         raise AssertionError(
             "a complete layout must contain all columns, including columns that appear further down"
@@ -375,16 +377,20 @@ class _CountsReader:
             *(column for batch in batches for column in batch.layout.kinds_by_column),
         }
         for name in request.pool:
-            if find_column(name, {column: set() for column in columns}) is None:
+            if find_column_and_keys(name, {column: set() for column in columns}) is None:
                 problem = (
                     f"no such column; {did_you_mean_or_list(name, sorted(columns - {'file'}))}"
                 )
-                raise ParameterError(OptionValue("--pool", name), problem, name="no-such-column")
+                raise ParameterError(
+                    OptionWithValue("--pool", name), problem, name="no-such-column"
+                )
         rows, size = (
             int(tally.cell_columns_with_repeats["attempts"].sum()),
             len(tasks.distinct_texts),
         )
-        one_in = max(1, size // FULLY_READ_TASKS, min(rows // _ENOUGH_ROWS, size // _FEWEST_TASKS))
+        one_in = max(
+            1, size // FULLY_READ_TASK_COUNT, min(rows // _ENOUGH_ROWS, size // _FEWEST_TASKS)
+        )
 
         def refined(columns: Sequence[str]) -> DataProfile:
             return profile_complete_cells(self.con, statement, columns, one_in)
@@ -392,7 +398,7 @@ class _CountsReader:
         profile = profile_files(self.con, statement, self.temporary_folder)
         return CheckContext(profile, batches, request, tally.cell_columns_with_repeats, refined)
 
-    def require_same_outcome_name(self, inputs: Inputs, request: Request) -> None:
+    def require_usual_outcome_name(self, inputs: Inputs, request: Request) -> None:
         """Raise DataError if a skipped file probably contains outcomes in a column with an unusual
         name.
 
@@ -437,7 +443,7 @@ class _CountsReader:
 
         query = attempts.AttemptQuery(con, statement, tally.kept_duplicate)
         if numbering:
-            counts = attempts.with_attempt_numbering(query, counts)
+            counts = attempts.with_attempts_made(query, counts)
         if request.truth is not None:
             from passk_cli.files.attempts.labels import join_labels
 

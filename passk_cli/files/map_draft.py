@@ -25,7 +25,7 @@ from passk_cli.files.sources.memory import sources_of
 from passk_cli.files.sources.source import Source
 from passk_cli.files.toml_map import TABLE, map_folders
 from passk_cli.files.vocabulary import BAD_EVENT_WORDS
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.text import plural
 
 # Columns with the roles in _VERDICT_ROLES show whether attempts passed.
@@ -244,4 +244,4 @@ def write_map(path: str, text: str) -> None:
 
 def _exists_error(path: str) -> ParameterError:
     problem = "the file exists, and passk never overwrites a map; choose another name"
-    return ParameterError(OptionValue("--init", path), problem, name="bad-output")
+    return ParameterError(OptionWithValue("--init", path), problem, name="bad-output")

@@ -33,7 +33,7 @@ from passk_cli.files.sources.path_templates import PathTemplate
 from passk_cli.limits import MOST_TASK_LIST_BYTES
 from passk_cli.option import Option, options_by_field, split_at_commas
 from passk_cli.outcomes.model_selection import select_models
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix, add_option_value
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix, add_option_value
 from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import decode_name
 
@@ -89,19 +89,19 @@ def parse_fields(value: Any) -> Mapping[str, str]:
         role, equals, column = text.partition("=")
         if equals and column and role not in ROLES:
             raise ParameterError(
-                OptionValue("--field", text),
+                OptionWithValue("--field", text),
                 f"there is no role {role!r}; {did_you_mean_or_list(role, ROLES)}",
             )
         if not equals or not column:
             raise ParameterError(
-                OptionValue("--field", text),
+                OptionWithValue("--field", text),
                 f"write ROLE=COLUMN, with one of the roles {', '.join(ROLES)}",
             )
         if EQUALITY_OPERATOR in column and any(
             len(column_parts(part)) != 2 for part in column.split(",")
         ):
             raise ParameterError(
-                OptionValue("--field", text),
+                OptionWithValue("--field", text),
                 "write two columns to compare, for example outcome=answer==target",
             )
         if len(
@@ -113,10 +113,10 @@ def parse_fields(value: Any) -> Mapping[str, str]:
                 )
             }
         ) < len(first_columns):
-            raise ParameterError(OptionValue("--field", text), "the same column is named twice")
+            raise ParameterError(OptionWithValue("--field", text), "the same column is named twice")
         if role in fields:
             raise ParameterError(
-                OptionValue("--field", role),
+                OptionWithValue("--field", role),
                 f"the role has two columns ({fields[role]}, {column}); name only one",
                 name="contradicting-options",
             )  # fmt: skip
@@ -136,12 +136,12 @@ def parse_aliases(value: Any) -> Mapping[str, str]:
     for name, canonical in pairs:
         if not name or not canonical or name == canonical:
             raise ParameterError(
-                OptionValue("--alias", f"{name}={canonical}"),
+                OptionWithValue("--alias", f"{name}={canonical}"),
                 "write NEW=OLD with two model names",
             )
         if aliases.setdefault(name, canonical) != canonical:
             raise ParameterError(
-                OptionValue("--alias", name),
+                OptionWithValue("--alias", name),
                 f"the name is an alias of two models, {aliases[name]} and {canonical}; choose one",
                 name="contradicting-options",
             )  # fmt: skip
@@ -199,7 +199,7 @@ def require_existing_names(
         raise unknown_name_error(option, name, similar[option, name])
     problem = f"the data contains none of the {lists[name.file]:,} tasks that the file lists"
     raise ParameterError(
-        OptionValue(option, name.file), f"{problem}; write one task name per line",
+        OptionWithValue(option, name.file), f"{problem}; write one task name per line",
         name="no-such-task",
     )  # fmt: skip
 
@@ -220,17 +220,17 @@ def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
             lines = content[:MOST_TASK_LIST_BYTES].decode("utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError):
             raise ParameterError(
-                OptionValue(option, text), "this is not a text file; write one task per line"
+                OptionWithValue(option, text), "this is not a text file; write one task per line"
             ) from None
         if len(content) > MOST_TASK_LIST_BYTES:
             problem = (
                 f"the file is longer than {MOST_TASK_LIST_BYTES:,} bytes; write one task per line"
             )
-            raise ParameterError(OptionValue(option, text), problem)
+            raise ParameterError(OptionWithValue(option, text), problem)
         tasks = [ListedTask.from_line(line, text) for line in lines if line.strip()]
         if not tasks:
             raise ParameterError(
-                OptionValue(option, text), "the file contains no task; write one task per line"
+                OptionWithValue(option, text), "the file contains no task; write one task per line"
             )
         names += tasks
     if not names:
@@ -248,14 +248,14 @@ def parse_thresholds(value: Any) -> tuple[float, ...]:
     if comma and (comma[1] == "0" or int(comma[1]) > int(comma[2])):
         problem = "two thresholds, or a decimal comma?"
         remedy = f"write {comma[1]}.{comma[2]}, or {comma[1]}.0,{comma[2]}.0 for two thresholds"
-        raise ParameterError(OptionValue("--threshold", text), f"{problem} {remedy}")
+        raise ParameterError(OptionWithValue("--threshold", text), f"{problem} {remedy}")
     try:
         numbers = {float(part) for part in text.split(",")}
     except ValueError:
         numbers = {math.nan}
     if any(math.isnan(number) for number in numbers):
         raise ParameterError(
-            OptionValue("--threshold", text),
+            OptionWithValue("--threshold", text),
             "write one number or several numbers, for example 0.2,0.5,0.8",
         )
     return tuple(sorted(numbers))
@@ -269,11 +269,11 @@ def parse_words(value: Sequence[str]) -> tuple[str, ...]:
     return words
 
 
-def parse_where(value: Any) -> str:
+def join_where_conditions(value: Any) -> str:
     """Join several conditions with AND into one expression."""
     if not all(isinstance(condition, str) for condition in value):
         raise ParameterError(
-            OptionValue("--where"),
+            OptionWithValue("--where"),
             "the value is a boolean mask; write the condition as text, or filter the data frame",
         )
     return (
@@ -299,7 +299,7 @@ class Conversion:
     file : the path of the table.
     file_format : "csv", "jsonl" or "parquet".
     extra_columns : columns of the data that are written in addition to the usual columns.
-    is_label_table : whether the outcomes are labels, which passk later joins to the attempts.
+    contains_labels : whether the outcomes are labels, which passk later joins to the attempts.
     includes_amounts : whether the table contains the costs, tokens, durations and turns from the
         files.
     """
@@ -307,7 +307,7 @@ class Conversion:
     file: str
     file_format: str
     extra_columns: tuple[str, ...] = ()
-    is_label_table: bool = False
+    contains_labels: bool = False
     includes_amounts: bool = False
 
 
@@ -327,7 +327,8 @@ class Request:
     supports_bounds : whether passk computes each estimate twice, with missing outcomes as passes
         and as failures.
     uses_attempt_order : whether the command uses the order of attempts, if the files contain it.
-    keeps_sampled_rows : whether passk keeps sampled rows to test whether attempts are independent.
+    needs_independence_sample : whether passk keeps sampled rows to test whether attempts are
+        independent.
     lowest_score : the score of a missing outcome that counts as a failure, or None for a score of
         0, in which case any score below 0 is an error.
     labelling_seed : the seed for the random order of attempts to label, or None if no order is
@@ -444,7 +445,7 @@ class Request:
     )] = ()
     where: Annotated[str, Option(
         "--where", "EXPRESSION", "Keep the rows that satisfy a condition.",
-        parse=parse_where, is_repeatable=True,
+        parse=join_where_conditions, is_repeatable=True,
         detail="Write a DuckDB expression, such as \"difficulty = 'hard'\". If you repeat the"
         " option, a row must satisfy all conditions.",
     )] = ""
@@ -503,7 +504,7 @@ class Request:
     conversion: Conversion | None = None
     supports_bounds: bool = True
     uses_attempt_order: bool = False
-    keeps_sampled_rows: bool = False
+    needs_independence_sample: bool = False
     lowest_score: float | None = None
     labelling_seed: int | None = None
     require_suitable_counts: Callable[[Any], None] | None = field(default=None, repr=False)
@@ -514,13 +515,13 @@ class Request:
         if not isinstance(self.map, str | os.PathLike | Mapping | list | tuple | None):
             type_name = f"<{type(self.map).__name__}>"
             problem = "a map is a TOML file or a mapping"
-            raise ParameterError(OptionValue("--map", type_name), problem, name="bad-map")
+            raise ParameterError(OptionWithValue("--map", type_name), problem, name="bad-map")
         if self.all_of:
             all_outcome = ALL.join(self.all_of)
             other_outcome = self.outcome or self.fields.get("outcome", all_outcome)
             if other_outcome != all_outcome:
                 raise ParameterError(
-                    OptionValue("--all", ",".join(self.all_of)),
+                    OptionWithValue("--all", ",".join(self.all_of)),
                     f"another option sets the outcome to {other_outcome}; use only one of these"
                     " options",
                     name="contradicting-options", settles=[SuggestedFix({"--all": None})],
@@ -528,7 +529,7 @@ class Request:
             object.__setattr__(self, "fields", {**self.fields, "outcome": all_outcome})
         if self.similarity is not None and not 0 < self.similarity <= 1:
             raise ParameterError(
-                OptionValue("--similarity", f"{self.similarity:g}"),
+                OptionWithValue("--similarity", f"{self.similarity:g}"),
                 "the similarity must be above 0 and at most 1",
             )
         models = (*self.models, *self.exclude_models)
@@ -542,7 +543,7 @@ class Request:
         labels, outcome = self.label_column, self.named_columns.get("outcome", "")
         if labels and labels in column_parts(outcome):
             raise ParameterError(
-                OptionValue("--field", f"outcome={outcome}"),
+                OptionWithValue("--field", f"outcome={outcome}"),
                 f"{labels} contains the labels, which correct outcomes, so it cannot be the"
                 " outcome",
                 name="contradicting-options",
@@ -555,7 +556,7 @@ class Request:
         reserved = [column for column in self.by if column in RESERVED_OUTPUT_COLUMNS]
         if reserved:
             raise ParameterError(
-                OptionValue("--by", reserved[0]),
+                OptionWithValue("--by", reserved[0]),
                 "the output already has a column with this name; rename the column in the data",
                 name="reserved-column",
             )
@@ -617,13 +618,13 @@ class Request:
             request = replace(self, attempts=(*self.attempts, TRUTH_ROLE))
         if request.missing == BOUNDS:
             request._require_bounds_possible()
-        return request._for_score_reading() if len(request.threshold) > 1 else request
+        return request._for_several_thresholds() if len(request.threshold) > 1 else request
 
-    def _for_score_reading(self) -> Request:
+    def _for_several_thresholds(self) -> Request:
         lowest, threshold = self.lowest_score or 0.0, self.threshold[0]
         if self.missing == "fail" and lowest >= threshold - THRESHOLD_SLACK:
             raise ParameterError(
-                OptionValue("--missing", "fail"),
+                OptionWithValue("--missing", "fail"),
                 f"a failed attempt gets the score {lowest:g}, which passes at the threshold"
                 f" {threshold:g}; choose higher thresholds", name="contradicting-options",
                 settles=[SuggestedFix({"--missing": "drop"}, "leaves missing outcomes out")],
@@ -650,7 +651,7 @@ class Request:
                 not self.has_labels
             )
         if problem:
-            place = OptionValue("--missing", BOUNDS)
+            place = OptionWithValue("--missing", BOUNDS)
             raise ParameterError(place, problem, name="no-bounds", settles=MISSING_FIXES)
 
     @property
@@ -667,10 +668,10 @@ class Request:
     @property
     def joins_labels(self) -> bool:
         """Whether passk joins attempts to labels. If so, each attempt needs a number or name."""
-        of_labels = self.conversion is not None and self.conversion.is_label_table
+        of_labels = self.conversion is not None and self.conversion.contains_labels
         return of_labels or self.truth is not None or self.labelling_seed is not None
 
-    def with_model(self, model: str | None) -> Request:
+    def with_kept_model(self, model: str | None) -> Request:
         """A copy of the request that also keeps the given model."""
         if not self.models or model is None or self.keeps_model(model):
             return self

@@ -168,7 +168,9 @@ ROLES: dict[str, Role] = {
         " num_successes n_successes successes n_solved num_solved correct"
     ),
 }
-ROLE_WORDS = {name: {*role.name_words.split()} for name, role in ROLES.items() if role.name_words}
+NAME_WORDS_BY_ROLE = {
+    name: {*role.name_words.split()} for name, role in ROLES.items() if role.name_words
+}
 # A column name that contains "system" or "model" and ends with a word in _MODEL_ATTRIBUTE_WORDS is
 # not the name of a model.
 _MODEL_ATTRIBUTE_WORDS = (
@@ -344,13 +346,13 @@ def assign_roles(
         absent = (
             part
             for part, _ in amount_addends(role, column, columns)
-            if not find_column(part, columns)
+            if not find_column_and_keys(part, columns)
         )
         for name in (
             part
             for absent_column in absent
             for part in column_parts(absent_column)
-            if not find_column(part, columns)
+            if not find_column_and_keys(part, columns)
         ):
             if name == COLUMN_NAME_AS_MODEL:
                 raise NoResultsError(
@@ -380,7 +382,7 @@ def assign_roles(
             raise DataError(place, problem, name="ambiguous-column", settles=settles)
     by_role = {role: names[0] for role, names in choices.items() if names}
     outcome = by_role.get("outcome", "")
-    lists = find_column(outcome, columns) is not None and is_list_column(outcome, columns)
+    lists = find_column_and_keys(outcome, columns) is not None and is_list_column(outcome, columns)
     shape = "counts" if counts else "lists" if lists else "attempts"
     if lists:
         by_role.pop("attempt", None)
@@ -443,7 +445,7 @@ def _possible_columns_by_role(
         choices["c"] = [c for c in choices["c"] if columns[c] <= {"number", "text", "null"}]
     if choices["n"] and choices["c"] and "outcome" not in overrides:
         if not {"n", "c"} <= overrides.keys():
-            _require_counts_or_outcome(place, choices)
+            _refuse_counts_with_outcome(place, choices)
         return choices | {"outcome": [], "attempt": []}, True
     if "score" in overrides and not choices["outcome"]:
         choices["outcome"] = [overrides["score"]]
@@ -497,7 +499,7 @@ def _model_columns(
     return name_columns
 
 
-def _require_counts_or_outcome(place: str, choices: Mapping[str, list[str]]) -> None:
+def _refuse_counts_with_outcome(place: str, choices: Mapping[str, list[str]]) -> None:
     pair = {"n": choices["n"][0], "c": choices["c"][0]}
     sizes = choices["n"] + choices["c"]
     for outcome in (column for column in choices["outcome"] if column not in sizes):
@@ -533,7 +535,7 @@ def _require_attempt_roles(
         if role in ("line", TRUTH_ROLE, "tokens_cached") or role in by_role:
             continue
         if role != "attempt":
-            derived = _computed_columns(columns)
+            derived = _derived_columns(columns)
             lists = [c for c, kinds in columns.items() if "list" in kinds and role in AMOUNT_UNITS]
             lists = [column for column in lists if column not in derived]
             # A column of answers can be the solution, because solutions are compared as strings.
@@ -569,16 +571,18 @@ def _column_fix(role: str, column: str = Placeholder("COLUMN")) -> SuggestedFix:
     return SuggestedFix({"--field": {role: column}}, "names it")
 
 
-def find_column(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] | None:
+def find_column_and_keys(
+    column: str, columns: Mapping[str, set[str]]
+) -> tuple[str, list[str]] | None:
     """Find a column or a nested field. Return (column, keys inside the column), or None.
 
     The key "[]" means every entry of a list, for example in "a.b[].c". This key is optional: "a.b"
     also works if a is a list.
 
-    >>> (find_column("a.b[].c", {"a": {"record"}}), find_column("a.b", {"a": {"list"}}),
-    ...  find_column("b", {}))
+    >>> (find_column_and_keys("a.b[].c", {"a": {"record"}}),
+    ...  find_column_and_keys("a.b", {"a": {"list"}}), find_column_and_keys("b", {}))
     (('a', ['b', '[]', 'c']), ('a', ['[]', 'b']), None)
-    >>> find_column("scores[name=v1.2].value", {"scores": {"list"}})
+    >>> find_column_and_keys("scores[name=v1.2].value", {"scores": {"list"}})
     ('scores', ['[name=v1.2]', 'value'])
     """
     if column in columns:
@@ -594,7 +598,7 @@ def find_column(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list
 
 def is_list_column(column: str, columns: Mapping[str, set[str]]) -> bool:
     """Whether a column or a nested field contains a list with one value per attempt."""
-    base, keys = find_column(column, columns) or (column, [])
+    base, keys = find_column_and_keys(column, columns) or (column, [])
     return EACH_ENTRY_KEY in keys or ("list" in columns[base] and not keys)
 
 
@@ -744,12 +748,12 @@ def joined_columns(
                     if ROLES[name].rank_by_name[normalized_column_name(c)] == 0
                 ]
                 separators += [fields[name]] if name in fields else usual
-            separators = [c for c in dict.fromkeys(separators) if find_column(c, columns)]
+            separators = [c for c in dict.fromkeys(separators) if find_column_and_keys(c, columns)]
             columns_by_name[column] = JoinedColumn(separators, "a place", {"number"})
         terms = split_columns(column) if role == "outcome" else []
         negated = {c for c in terms if c.startswith(NOT) and c not in columns}
         if column not in columns and (negated or (terms and ALL in column)):
-            if all(find_column(part, columns) for part in of):
+            if all(find_column_and_keys(part, columns) for part in of):
                 for name in negated:
                     columns_by_name[name] = JoinedColumn(
                         [name.removeprefix(NOT)], "the opposite", {"bool"}
@@ -757,7 +761,7 @@ def joined_columns(
                 if ALL in column:
                     columns_by_name[column] = JoinedColumn(terms, "all", {"bool"}, judged)
             continue
-        if not (len(of) > 1 and all(find_column(part, columns) for part in of)):
+        if not (len(of) > 1 and all(find_column_and_keys(part, columns) for part in of)):
             continue
         if role != "outcome":
             columns_by_name[column] = JoinedColumn(of, "a part", {"text"})
@@ -810,7 +814,7 @@ def without_absent_fields(
         role: column
         for role, column in fields.items()
         if role not in _IDENTIFYING_ROLES
-        or any(find_column(part, columns) for part in (column, *column_parts(column)))
+        or any(find_column_and_keys(part, columns) for part in (column, *column_parts(column)))
         or spellings.isdisjoint(ROLES[role].names_by_likelihood[0])
     }
 
@@ -819,7 +823,7 @@ def absent_columns(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -
     """The missing columns that the user named for the task, the attempt or the model."""
     naming_columns = (column for role, column in fields.items() if role in _IDENTIFYING_ROLES)
     with_parts = (c for column in naming_columns for c in (column, *column_parts(column, columns)))
-    return [column for column in with_parts if not find_column(column, columns)]
+    return [column for column in with_parts if not find_column_and_keys(column, columns)]
 
 
 def agreement_sql(left: str, right: str) -> str:
@@ -991,7 +995,7 @@ def role_name_strength(role: str, path: str) -> float:
     (1.6, 0.0)
     """
     *before, last = path.replace(EACH_ENTRY_KEY, "").split(".")
-    name, kind = normalized_column_name(last), ROLE_WORDS[role]
+    name, kind = normalized_column_name(last), NAME_WORDS_BY_ROLE[role]
     rank = ROLES[role].rank_by_name.get(name)
     if rank == 0:
         return 3.0
@@ -1006,7 +1010,7 @@ def role_name_strength(role: str, path: str) -> float:
     return 1.2 if column_name_words(last) & kind else 0.0
 
 
-def _computed_columns(columns: Mapping[str, set[str]]) -> set[str]:
+def _derived_columns(columns: Mapping[str, set[str]]) -> set[str]:
     several = {
         name
         for name in columns
@@ -1021,7 +1025,7 @@ def _computed_columns(columns: Mapping[str, set[str]]) -> set[str]:
 
 
 def _columns_text(columns: Mapping[str, set[str]]) -> str:
-    derived = _computed_columns(columns)
+    derived = _derived_columns(columns)
     file_columns = [name for name in columns if name not in derived]
     names = [truncated_text(name, 40) for name in file_columns[:12]]
     text = ", ".join(names) + (", …" if len(file_columns) > 12 else "")

@@ -222,12 +222,12 @@ class _MapTable:
                 )
                 raise self.key_error(written_key, "there is no such key", suggestion)
             if value in ("", []):
-                raise self.open_role_error(written_key)
+                raise self.empty_value_error(written_key)
             try:
                 if key == "outcome":
-                    options["outcome"] = self.field_value(key, value)
+                    options["outcome"] = self.column_or_fixed_value(key, value)
                 elif key in ROLES:
-                    fields[key] = self.field_value(key, value)
+                    fields[key] = self.column_or_fixed_value(key, value)
                 elif key in option_by_map_key():
                     option = option_by_map_key()[key]
                     value = self.resolve_path(key, value) if option.option.file_use else value
@@ -256,7 +256,7 @@ class _MapTable:
             raise self.key_error(key, problem, remedy)
         return path
 
-    def field_value(self, key: str, value: Any) -> str:
+    def column_or_fixed_value(self, key: str, value: Any) -> str:
         if isinstance(value, Mapping):
             if [*value] != ["value"]:
                 raise self.key_error(key, "this is a table", 'write a column, or {value = "TEXT"}')
@@ -270,7 +270,7 @@ class _MapTable:
     def key_error(self, key: str, problem: str, remedy: str = "") -> ParameterError:
         return ParameterError(f"{self.key_place(key)}: {key}", problem, remedy, name="bad-map")
 
-    def open_role_error(self, key: str) -> ParameterError:
+    def empty_value_error(self, key: str) -> ParameterError:
         lines = self.map_text.split("\n")[self.key_line(key) :]
         matches = (re.fullmatch(rf"# ({key}|all) = (.*)", line.strip()) for line in lines)
         choices = [

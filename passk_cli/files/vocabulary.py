@@ -80,9 +80,9 @@ SUITE_NAMES = _word_set(
     "subject category domain split dataset benchmark suite subset topic language repo group"
     " difficulty level year"
 )
-# The words in EVENT_WORDS name events and measurements during an attempt, which are never a
-# setting or a task.
-EVENT_WORDS = _word_set(
+# The words in ATTEMPT_METADATA_WORDS name events and measurements during an attempt, which are
+# never a setting or a task.
+ATTEMPT_METADATA_WORDS = _word_set(
     "disposition date time timestamp ts at started start finished end created updated host"
     " hostname machine node gpu worker pid thread rank shard device session batch part uuid hash"
     " day duration elapsed latency seconds ms token tokens truncated stopped cost costs usd price"

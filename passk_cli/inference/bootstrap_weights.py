@@ -112,7 +112,7 @@ def bootstrap_means(
     return np.clip(means, values.min(axis=0), values.max(axis=0), out=means)
 
 
-def resampled_attempt_means(
+def fixed_task_bootstrap_means(
     n: Ints, c: Ints, tables: list[Floats], resamples: int, seed: int
 ) -> Floats:
     """Means of metrics over fixed tasks, with resampled attempts: (resamples × metrics).

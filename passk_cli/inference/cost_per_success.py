@@ -154,16 +154,16 @@ class RatioInterval:
     """A cost per success or a comparison of two costs per success, with limits.
 
     value : the estimate; None if a model passed no attempt.
-    largest_value : the largest possible value if costs are missing (infinite if there is no
-        maximum).
-        `largest_value` is None if no cost is missing.
-    low, high : limits that include `value` and `largest_value`. If there is no upper limit, `high`
-        is infinite, so the interval means "at least `low`".
+    missing_cost_upper_bound : the largest possible value if costs are missing (infinite if there is
+        no maximum).
+        `missing_cost_upper_bound` is None if no cost is missing.
+    low, high : limits that include `value` and `missing_cost_upper_bound`. If there is no upper
+        limit, `high` is infinite, so the interval means "at least `low`".
         If passk cannot compute limits, both limits are None, and `reason` explains why.
     """
 
     value: float | None
-    largest_value: float | None
+    missing_cost_upper_bound: float | None
     low: float | None
     high: float | None
     reason: str = ""
@@ -248,7 +248,9 @@ def mean_cost(
     )
     limits = interval(sample, "jackknife", level, population)
     return replace(
-        limits_over_tasks, low=limits.low, high=limits_over_tasks.largest_value or limits.high
+        limits_over_tasks,
+        low=limits.low,
+        high=limits_over_tasks.missing_cost_upper_bound or limits.high,
     )
 
 

@@ -106,7 +106,7 @@ class CoverRange:
         return min(max(float(fitted), low), high)
 
     @property
-    def attempts_of_most_tasks(self) -> int:
+    def tenth_percentile_attempts(self) -> int:
         """The largest number of attempts that at least nine in ten tasks have."""
         return largest_known_k(self.n)
 
@@ -114,7 +114,7 @@ class CoverRange:
     def data_needed(self) -> DataNeeded:
         """The attempts or tasks for which the range is narrow enough, if new data look the same."""
         attempts = (
-            round_to_two_digits(self.attempts_of_most_tasks * times, up=True) for times in _TIMES
+            round_to_two_digits(self.tenth_percentile_attempts * times, up=True) for times in _TIMES
         )
         for more in (n for n in attempts if n <= _MOST_ATTEMPTS):
             if self._is_narrow(self._compatible_distributions.with_expected_counts(more)):

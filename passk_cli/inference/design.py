@@ -30,8 +30,8 @@ from passk_cli.metrics.registry import Metric
 # A matrix of probabilities has at most _BLOCK_ELEMENTS elements, which limits its memory to 32 MB.
 _BLOCK_ELEMENTS = 1 << 22
 # Users enter rounded numbers, so a spread may exceed the largest possible spread √(m(1−m)) by the
-# relative tolerance _SPREAD_TOLERANCE.
-_SPREAD_TOLERANCE = 1e-6
+# relative tolerance _SPREAD_EXCESS_TOLERANCE.
+_SPREAD_EXCESS_TOLERANCE = 1e-6
 # A share of a variance up to _ROUNDING_SHARE can be a rounding error.
 _ROUNDING_SHARE = 1e-9
 # Budget splits are treated as equally good if their standard errors are within 1 % of the smallest
@@ -67,7 +67,7 @@ class BetaRates:
                 f" got {self.mean:g}"
             )
         largest = math.sqrt(self.mean * (1.0 - self.mean))
-        if not 0.0 <= self.spread <= largest * (1.0 + _SPREAD_TOLERANCE):
+        if not 0.0 <= self.spread <= largest * (1.0 + _SPREAD_EXCESS_TOLERANCE):
             raise ParameterError(
                 f"the spread of rates with a mean of {self.mean:g} must be between 0 (all rates are"
                 f" the same) and {largest:.4g} (all rates are 0 or 1); got {self.spread:g}"
@@ -77,7 +77,7 @@ class BetaRates:
     def intraclass_correlation(self) -> float:
         """Correlation of two attempts at the same task, in [0, 1]: 1 / (a + b + 1)."""
         share = self.spread**2 / (self.mean * (1.0 - self.mean))
-        return 1.0 if share > 1.0 - _SPREAD_TOLERANCE else share
+        return 1.0 if share > 1.0 - _SPREAD_EXCESS_TOLERANCE else share
 
     def pass_count_probabilities(self, n: int) -> Floats:
         """P(c of n attempts at a random task pass) for c = 0 … n: beta-binomial, (n + 1,).
@@ -216,11 +216,13 @@ class PilotEstimate:
         """The variance estimate without limits, which is negative if tasks hardly differ."""
         if self.is_between_variance_measured:
             halves = subset_pass_probabilities(self.n, self.c, 2 * self.metric.k)
-            return expected_product_of_two_groups(self.metric, halves) - self._squared_mean
+            return (
+                expected_product_of_two_groups(self.metric, halves) - self._unbiased_square_of_mean
+            )
         if self._beta_model is None:
             return math.nan
         total = self._beta_model.variance(self.fewest_attempts)
-        return self._variance_within_pilot(self.fewest_attempts) * (
+        return self._variance_without_model(self.fewest_attempts) * (
             self._beta_model.between_variance / total if total > 0 else 1.0
         )
 
@@ -245,7 +247,7 @@ class PilotEstimate:
         if n < self.metric.k:
             return math.nan
         if n <= self.fewest_attempts:
-            return max(self._variance_within_pilot(n) - self.between_variance, 0.0)
+            return max(self._variance_without_model(n) - self.between_variance, 0.0)
         if self._beta_model is None:
             return math.nan
         if n not in self._cached_within_variances:
@@ -261,7 +263,7 @@ class PilotEstimate:
     def variance(self, n: int) -> float:
         """The variance of a random task's value with n attempts; NaN if n < k or if unknown."""
         if self.metric.k <= n <= self.fewest_attempts:
-            return self._variance_within_pilot(n)
+            return self._variance_without_model(n)
         return self.between_variance + self.within_variance(n)
 
     def distribution(self, n: int) -> tuple[Floats, Floats]:
@@ -294,14 +296,14 @@ class PilotEstimate:
         )
 
     @cached_property
-    def _squared_mean(self) -> float:
+    def _unbiased_square_of_mean(self) -> float:
         """An unbiased estimate of (E V)²: the mean product of the values of two different tasks."""
         tasks, square = len(self.task_values), float((self.task_values**2).mean())
         return (tasks * self.expected**2 - square) / (tasks - 1)
 
-    def _variance_within_pilot(self, n: int) -> float:
+    def _variance_without_model(self, n: int) -> float:
         values, weights = self.distribution(n)
-        return float(weights @ values**2) - self._squared_mean
+        return float(weights @ values**2) - self._unbiased_square_of_mean
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from passk_cli.inference.rounding import ROUNDING_TOLERANCE
 # A missed difference is a large difference at rare tasks that are not in the sample. Each of the
 # following pairs contains two numbers of tasks (or clusters). The allowance for missed differences
 # is full up to the second number of a pair, and is 0 from the first number on.
-# _TAIL_ALLOWANCE_THRESHOLDS (for the limit in the direction of the longer tail) and
+# _LONG_TAIL_ALLOWANCE_THRESHOLDS (for the limit in the direction of the longer tail) and
 # _TWO_SIDED_ALLOWANCE_THRESHOLDS (for both limits) are effective numbers of tasks, and
 # _FEW_TASKS_ALLOWANCE_THRESHOLDS are numbers of all tasks.
-_TAIL_ALLOWANCE_THRESHOLDS = (5.0, 2.0)
+_LONG_TAIL_ALLOWANCE_THRESHOLDS = (5.0, 2.0)
 _TWO_SIDED_ALLOWANCE_THRESHOLDS = (2.0, 1.0)
 _FEW_TASKS_ALLOWANCE_THRESHOLDS = (6.0, 3.0)
 # The standard error of a log variance is multiplied by _SPREAD_ERROR_FACTOR, because the estimated
@@ -187,7 +187,7 @@ def difference_distribution(
 
         max(s² / T, floor)  +  hidden  +  2 g L² / T²
 
-    In this formula, the floor is the variance of d̄ due to attempts (`attempt_variance_floor`).
+    In this formula, the floor is the variance of d̄ due to attempts (`difference_variance_floor`).
     With few tasks, s² / T may be below the floor. The term 2 g L² / T² allows for a difference of
     size L that the sample of tasks may have missed. The weight g depends on the effective number of
     tasks, m = (Σ d²)² / Σ d⁴ (T/3 in a normal sample), and on the skewness κ = Σ d³ / Σ |d|³. For
@@ -246,7 +246,7 @@ def difference_distribution(
     constant = (low / sizes).max(axis=1) <= (high / sizes).min(axis=1) + ROUNDING_TOLERANCE
     symmetric[constant & (np.asarray(floor) == 0) & (np.asarray(hidden) == 0)] = 1.0
     tail, lump = (
-        _missed_difference_weight(carrying, _TAIL_ALLOWANCE_THRESHOLDS),
+        _missed_difference_weight(carrying, _LONG_TAIL_ALLOWANCE_THRESHOLDS),
         largest / unit if np.isinf(reach) else 1.0,
     )
     missed_lump = unit * lump * _sum_of_squared_size_shares(sizes)

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats, Ints, row_blocks
-from passk_cli.inference.roots import find_root, parabola_peaks
+from passk_cli.inference.roots import find_root, parabola_peak_heights
 
 # The unknown rate of disagreement is π = sin²(θ/2). The grid of π is evenly spaced in θ, because an
 # estimate of θ has the standard error 1/√T at every π. The grid has _STEPS points per standard
@@ -22,16 +22,16 @@ _STEPS, _FEWEST = 10, 64
 _REACH, _BEYOND_POISSON = 7.0, 40
 _BLOCK_RATES = 64
 _SHARE, _BEYOND = 0.75, 1.1
-# A limit within a distance of _BOUND_TOLERANCE from ±1 is set to ±1.
-_BOUND_TOLERANCE = 1e-9
+# A limit within a distance of _LIMIT_AT_BOUND_TOLERANCE from ±1 is set to ±1.
+_LIMIT_AT_BOUND_TOLERANCE = 1e-9
 # The search for a limit takes _BISECTION_STEPS bisection steps, which make the limit accurate to
 # 2e-15.
 _BISECTION_STEPS = 50
 # passk caches the distributions for numbers of tasks up to _MAX_CACHED_TASKS, because 100,000 tasks
 # would need 170 MB.
 _MAX_CACHED_TASKS = 20_000
-# Up to _MAX_EXACT_ROOT_TASKS tasks, a rounded floating-point root is always the right integer.
-_MAX_EXACT_ROOT_TASKS = 100_000
+# Up to _MAX_FLOAT_ROOT_TASKS tasks, a rounded floating-point root is always the right integer.
+_MAX_FLOAT_ROOT_TASKS = 100_000
 _MAX_BLOCK_CELLS = 1 << 21
 _TRIED, _NARROW = 16, 1e-10
 
@@ -73,7 +73,7 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
         rows = discordant_rows[block]
         square, discordant = distinct[:, rows, None]
         least = np.ceil(np.sqrt(square * n / discordant)).astype(np.int64)
-        if tasks > _MAX_EXACT_ROOT_TASKS:
+        if tasks > _MAX_FLOAT_ROOT_TASKS:
             least -= (least > 0) & ((least - 1) ** 2 * discordant >= square * n)
             least += least**2 * discordant < square * n
         p[rows] = _largest_p_values(
@@ -109,7 +109,7 @@ def _largest_p_values(tasks: int, tails: Floats) -> Floats:
         [tails[:, :1].T, *[law @ tails[:, n].T for n, law in binomials], tails[:, -1:].T]
     )
     maxima: Floats = np.maximum(
-        parabola_peaks(means[:-2], means[1:-1], means[2:]).max(axis=0),
+        parabola_peak_heights(means[:-2], means[1:-1], means[2:]).max(axis=0),
         np.maximum(means[0], means[-1]),
     )
     return maxima
@@ -249,7 +249,7 @@ def _alpha_of_critical_z(tasks: int, critical: float) -> float:
 
 def _low_limits(tasks: int, b: Ints, c: Ints, critical: float) -> Floats:
     """The δ < (b − c)/T at which z equals the critical value (the lower limit); −1 if none."""
-    least, mean = -1.0 + _BOUND_TOLERANCE, (b - c) / tasks
+    least, mean = -1.0 + _LIMIT_AT_BOUND_TOLERANCE, (b - c) / tasks
     never = (mean <= least) | (_z_excess(tasks, b, c, np.asarray(least), critical) <= 0.0)
     low, high = np.full(mean.shape, least), np.minimum(mean, -least)
     for _ in range(_BISECTION_STEPS):
@@ -264,7 +264,7 @@ def _z_excess(tasks: int, b: Ints | int, c: Ints | int, mean: Floats, critical: 
     linear = (2 * tasks - b + c) * mean - b - c
     root = np.sqrt(np.maximum(linear * linear + 8 * tasks * c * mean * (1 - mean), 0.0))
     differ = mean + (root - linear) / (2 * tasks)
-    variance = np.maximum(differ - mean * mean, _BOUND_TOLERANCE**2)
+    variance = np.maximum(differ - mean * mean, _LIMIT_AT_BOUND_TOLERANCE**2)
     skewness = (mean - 3 * mean * differ + 2 * mean**3) / variance**1.5
     room = np.maximum((critical * critical - 1) * skewness / 6, 0.0) + np.abs(mean)
     z = (b - c - tasks * mean) / np.sqrt(tasks * variance)

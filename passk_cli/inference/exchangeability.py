@@ -20,10 +20,10 @@ from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.hierarchical_model import count_histogram
 from passk_cli.metrics.attempt_order import (
-    attempt_positions,
     attempts_and_passes,
     neighbour_changes,
     trend_scores_and_weights,
+    zero_based_positions,
 )
 from passk_cli.metrics.combinatorics import log_choose
 
@@ -294,7 +294,7 @@ class CopiesTest:
     first_positions, second_positions : positions of the two attempts, from 0.
     differing_tasks : number of tasks with different outcomes.
     expected_differing_tasks : mean of `differing_tasks` over all orders of the outcomes.
-    expected_differing_by_rates : mean of `differing_tasks` if attempts with the same pass rates
+    expected_by_position_rates : mean of `differing_tasks` if attempts with the same pass rates
         pass randomly chosen tasks.
     compared_tasks : number of tasks that have both attempts, at least one pass and at least one
         failure.
@@ -305,7 +305,7 @@ class CopiesTest:
     second_positions: Ints
     differing_tasks: Ints
     expected_differing_tasks: Floats
-    expected_differing_by_rates: Floats
+    expected_by_position_rates: Floats
     compared_tasks: Ints
     p: Floats
     adjusted: Floats
@@ -324,9 +324,9 @@ class CopiesTest:
         every task agree, but need not be copies.
         """
         few = self.differing_tasks <= COPIED * np.minimum(
-            self.expected_differing_tasks, self.expected_differing_by_rates
+            self.expected_differing_tasks, self.expected_by_position_rates
         )
-        return few & (self.expected_differing_by_rates >= _ENOUGH)
+        return few & (self.expected_by_position_rates >= _ENOUGH)
 
 
 def copies_test(start: Ints, passed: Ints) -> CopiesTest:
@@ -355,7 +355,7 @@ def copies_test(start: Ints, passed: Ints) -> CopiesTest:
     width = min(int(n.max(initial=0)), MAX_COMPARED_POSITIONS)
     row = np.full(len(start) - 1, -1)
     row[mixed] = np.arange(len(mixed))
-    at, place = np.repeat(row, np.diff(start)), attempt_positions(start)
+    at, place = np.repeat(row, np.diff(start)), zero_based_positions(start)
     inside = (at >= 0) & (place < width)
     attempted, passes_at = np.zeros((2, len(mixed), width))
     attempted[at[inside], place[inside]] = 1.0

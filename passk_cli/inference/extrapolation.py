@@ -16,16 +16,16 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.compatible_rates import CompatibleRateDistributions
 from passk_cli.inference.rate_models import ModelAverage, average_models
-from passk_cli.inference.stopping import stopped_on_outcome
+from passk_cli.inference.stopping import has_optional_stopping
 from passk_cli.metrics.pass_k import pass_hat_k_pairs
 
 # passk extrapolates pass@k only up to k = MAX_K.
 MAX_K = 1_000_000_000
 # passk reports a point estimate only if the extrapolated range is at most MAX_RANGE_WIDTH wide.
 MAX_RANGE_WIDTH = 0.4
-# A metric at a given k is treated as known if at least _MIN_TENTHS_OF_TASKS tenths of the tasks
+# A metric at a given k is treated as known if at least _KNOWN_K_TASK_TENTHS tenths of the tasks
 # have k attempts.
-_MIN_TENTHS_OF_TASKS = 9
+_KNOWN_K_TASK_TENTHS = 9
 # passk predicts the range for numbers of attempts that are larger by the factors in _TIMES, up to
 # _MOST_ATTEMPTS attempts per task.
 _TIMES, _MOST_ATTEMPTS = (2, 5, 10), 20_000
@@ -187,7 +187,7 @@ def _width(rates: CompatibleRateDistributions, k: int) -> float:
 
 def largest_known_k(n: Ints) -> int:
     """The largest k for which at least nine in ten tasks have k attempts."""
-    tasks = -(-_MIN_TENTHS_OF_TASKS * len(n) // 10)
+    tasks = -(-_KNOWN_K_TASK_TENTHS * len(n) // 10)
     return int(np.sort(n)[::-1][tasks - 1])
 
 
@@ -200,7 +200,7 @@ def refusal_reason(n: Ints, c: Ints) -> str:
     >>> refusal_reason(np.full(12, 4), np.arange(12) % 5)
     ''
     """
-    if not stopped_on_outcome(n, c):
+    if not has_optional_stopping(n, c):
         return ""
     usable, short = int(n.min()), int((n < n.max()).sum())
     return (

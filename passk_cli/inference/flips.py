@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats, Ints
-from passk_cli.inference.roots import parabola_peaks
+from passk_cli.inference.roots import parabola_peak_heights
 from passk_cli.metrics.combinatorics import binomial_probabilities
 
 # The unknown common pass rate is sin²(θ/2). The grid is evenly spaced in θ, with _STEPS points per
@@ -45,12 +45,12 @@ class FlipChances:
 
     changes : probability that the two pass rates differ.
     flips : probability that the two pass rates differ by more than ½.
-    flips_to_first_run : probability of a flip in favour of the first run.
+    flips_favouring_first_run : probability of a flip in favour of the first run.
     """
 
     changes: Floats
     flips: Floats
-    flips_to_first_run: Floats
+    flips_favouring_first_run: Floats
 
 
 def flip_chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> FlipChances:
@@ -198,7 +198,7 @@ def _boschloo_table(n: int, n_base: int) -> Floats:
         window = [*window[-2:], np.cumsum(np.outer(first_chances, second_chances).flat[order])]
         np.maximum(largest, window[-1], out=largest)
         if len(window) == 3:
-            np.maximum(largest, parabola_peaks(*window), out=largest)
+            np.maximum(largest, parabola_peak_heights(*window), out=largest)
     p = np.empty(len(order))
     p[order] = np.minimum(largest[last], 1.0)
     return p.reshape(n + 1, n_base + 1)

@@ -64,7 +64,7 @@ class HullInterval:
 
     def limits(self, tail: float) -> tuple[float, float]:
         """The lower and the upper limit of the hull at a tail probability."""
-        ends = self._extreme_estimates(tail)
+        ends = self._estimates_at_extreme_rates(tail)
         for p in (tail, 1.0 - tail):
             ends += [
                 self.estimate - self.error_distribution.quantile(p),
@@ -73,7 +73,7 @@ class HullInterval:
         low, high = max(min(ends), 0.0), min(max(ends), 1.0)
         return (1.0 - high, 1.0 - low) if self.describes_complement else (low, high)
 
-    def _extreme_estimates(self, tail: float) -> list[float]:
+    def _estimates_at_extreme_rates(self, tail: float) -> list[float]:
         n, c, times = self.histogram.n, self.histogram.c, self.histogram.task_counts
         reaches = [self.estimate]
         for agree, rate in ((c == 0, 0.0), (c == n, 1.0)):
@@ -278,12 +278,12 @@ def moment_matched_cdf(x: float, mean: Floats, variance: Floats) -> Floats:
     """
     below = np.empty(len(mean))
     upper = mean > 0.5
-    below[~upper] = _cdf_for_small_means(x, mean[~upper], variance[~upper])
-    below[upper] = 1.0 - _cdf_for_small_means(1.0 - x, 1.0 - mean[upper], variance[upper])
+    below[~upper] = _beta_or_lognormal_cdf(x, mean[~upper], variance[~upper])
+    below[upper] = 1.0 - _beta_or_lognormal_cdf(1.0 - x, 1.0 - mean[upper], variance[upper])
     return below
 
 
-def _cdf_for_small_means(x: float, mean: Floats, variance: Floats) -> Floats:
+def _beta_or_lognormal_cdf(x: float, mean: Floats, variance: Floats) -> Floats:
     from passk_cli.scipy_special import betainc, ndtr
 
     mean = np.maximum(mean, _SMALLEST_MEAN)

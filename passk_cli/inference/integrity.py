@@ -71,16 +71,16 @@ class CertainTasksTest:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MissingAttemptsTest:
+class SelectiveOmissionTest:
     """Attempts that a submission lacks although most submissions have them.
 
     missing_attempts : number of missing attempts of each submission.
-    usual_attempts : usual total number of attempts of a submission.
+    usual_total_attempts : usual total number of attempts of a submission.
     p : p-value of the hypothesis that attempts are missing at random, adjusted for all submissions.
     """
 
     missing_attempts: Ints
-    usual_attempts: int
+    usual_total_attempts: int
     p: Floats
 
 
@@ -168,7 +168,10 @@ def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
         agreeing.append(int(matches.sum()))
         shared.append(int(common.sum()))
         expected.append(
-            sum(_agreement_across_tasks(*counts, tasks) * common[tasks].sum() for tasks in blocks)
+            sum(
+                _agreement_at_different_tasks(*counts, tasks) * common[tasks].sum()
+                for tasks in blocks
+            )
         )
     logs = c * np.log(rates) + (n - c) * np.log1p(-rates)
     differ = (c != c[partner]) & (n == n[partner])
@@ -185,7 +188,7 @@ def _agreeing_outcomes(first: tuple[Ints, Ints], second: tuple[Ints, Ints]) -> t
     )  # fmt: skip
 
 
-def _agreement_across_tasks(
+def _agreement_at_different_tasks(
     first: tuple[Ints, Ints], second: tuple[Ints, Ints], tasks: Indices
 ) -> float:
     (n, c), (n_other, c_other) = first, second
@@ -243,7 +246,7 @@ def _mixture_likelihoods(shares: Floats, likelihood: Floats, passes: Bools, fail
     return np.stack([always * passes, never * fails, (1 - always - never) * likelihood])
 
 
-def missing_attempts_test(n: Ints, c: Ints) -> MissingAttemptsTest:
+def selective_omission_test(n: Ints, c: Ints) -> SelectiveOmissionTest:
     """A test of whether attempts are missing mainly at tasks that the other submissions fail.
 
     The usual number of attempts at a task is the median of the numbers over submissions. The
@@ -265,7 +268,7 @@ def missing_attempts_test(n: Ints, c: Ints) -> MissingAttemptsTest:
     variance = number * spread * (usual_total - number) / max(usual_total - 1, 1)
     excess = (missing * failing).sum(axis=1) - number * mean
     z = np.divide(excess, np.sqrt(variance), out=np.zeros(len(n)), where=variance > 0)
-    return MissingAttemptsTest(number, usual_total, np.minimum(ndtr(-z) * len(n), 1.0))
+    return SelectiveOmissionTest(number, usual_total, np.minimum(ndtr(-z) * len(n), 1.0))
 
 
 def equal_texts_test(

@@ -444,7 +444,8 @@ def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
     values are equal, ρ is 0. With clusters, y is a sum over the m tasks of a cluster, v is
     multiplied by m, and distances are measured in units of an average cluster.
 
-    distance : distances y from `distances_to_bound`, (… × units). Only the ratios of the distances
+    distance : distances y from `total_distances_to_bound`, (… × units). Only the ratios of the
+        distances
     are important.
     sizes : number of tasks in a unit, > 0, (… × units).  counts : number of equal units, ≥ 0.
     Returns one weight in [0.5, 0.93] per row of units, (…).
@@ -477,7 +478,7 @@ def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
     )
 
 
-def distances_to_bound(
+def total_distances_to_bound(
     totals: Floats, sizes: Floats, bound: Floats | float, opposite: Floats | float
 ) -> Floats:
     """The distance of each total from `bound` × size, or 0 if it is only a rounding error.
@@ -486,14 +487,16 @@ def distances_to_bound(
     distances.
 
     >>> totals = np.array([1.0 - 1e-16, 0.5])
-    >>> distances_to_bound(totals, np.ones(2), bound=1.0, opposite=0.0).tolist()
+    >>> total_distances_to_bound(totals, np.ones(2), bound=1.0, opposite=0.0).tolist()
     [0.0, 0.5]
     """
     away = np.abs(totals - sizes * bound)
     return np.where(away > ROUNDING_TOLERANCE * sizes * np.abs(opposite - bound), away, 0.0)
 
 
-def _guard(samples: Sequence[IntervalData], tail: float) -> list[Limits | _UndefinedLimitsError]:
+def _guarded_bootstrap(
+    samples: Sequence[IntervalData], tail: float
+) -> list[Limits | _UndefinedLimitsError]:
     places = [at for at, sample in enumerate(samples) if not sample.is_amount]
     answers: dict[int, Limits | _UndefinedLimitsError]
     answers = dict(
@@ -529,7 +532,7 @@ def _bounded_guard_limits(samples: Sequence[IntervalData], tail: float) -> list[
         )
         bound, opposite = np.concatenate([low, high]), np.concatenate([high, low])
         atoms, counts, sizes, size = (np.tile(e, (2, 1)) for e in (atoms, counts, sizes, size))
-        away = distances_to_bound(atoms, sizes, bound, opposite)
+        away = total_distances_to_bound(atoms, sizes, bound, opposite)
         weight = guard_weights(away, sizes, counts)[:, None]
         a = np.concatenate([size * bound, atoms], axis=1)
         alpha = np.concatenate([weight, counts], axis=1)
@@ -792,8 +795,9 @@ class IntervalMethod:
     vectorised : whether `limits_function` accepts many samples at once. If limits cannot be
         computed, the result then contains an error in their place.
     needs_draws : whether the method needs random draws for clusters or for "these tasks".
-    nearly_monotone : whether limits never decrease, or hardly decrease, if a value increases.
-        The limits of other methods can decrease because the spread changes (benchmarks/missing.md).
+    nearly_monotone_in_values : whether limits never decrease, or hardly decrease, if a value
+        increases. The limits of other methods can decrease because the spread changes
+        (benchmarks/missing.md).
     needs_bounds : whether the method needs the bounds of the values.
     needs_counts : whether the method needs the passes from which the values were computed.
     alternative_method : method that is used if needed bounds or counts are unknown.
@@ -808,7 +812,7 @@ class IntervalMethod:
     populations: tuple[str, ...] = (NEW_TASKS,)
     vectorised: bool = False
     needs_draws: bool = False
-    nearly_monotone: bool = True
+    nearly_monotone_in_values: bool = True
     needs_bounds: bool = False
     needs_counts: bool = False
     alternative_method: str = ""
@@ -821,7 +825,7 @@ class IntervalMethod:
 # entry in METHODS.
 METHODS: dict[str, IntervalMethod] = {
     "guard": IntervalMethod(
-        _guard,
+        _guarded_bootstrap,
         "guard, a Bayesian bootstrap with half a task added at the end of the scale",
         "rubin1981 learnedmiller2019",
         vectorised=True,
@@ -844,9 +848,9 @@ METHODS: dict[str, IntervalMethod] = {
         needs_draws=True,
     ),
     "bca": IntervalMethod(
-        _bca, "the BCa bootstrap", "efron1993", needs_draws=True, nearly_monotone=False
+        _bca, "the BCa bootstrap", "efron1993", needs_draws=True, nearly_monotone_in_values=False
     ),
-    "t": IntervalMethod(_student_t, "Student's t", "student1908", nearly_monotone=False),
+    "t": IntervalMethod(_student_t, "Student's t", "student1908", nearly_monotone_in_values=False),
     LOGIT_T: IntervalMethod(
         _corrected_limits, "Student's t on the logit scale", "student1908", vectorised=True
     ),
@@ -875,7 +879,7 @@ METHODS: dict[str, IntervalMethod] = {
         "the jackknife over attempts",
         "efron1993",
         (THESE_TASKS,),
-        nearly_monotone=False,
+        nearly_monotone_in_values=False,
     ),
 }
 # METHOD_CHOICES lists the methods that users can choose.

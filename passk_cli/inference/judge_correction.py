@@ -22,9 +22,9 @@ MAX_K_WITH_SCATTERED_LABELS = 2
 # pairs of labels at the same task. With fewer labels, the errors of a judge are not known well
 # enough (benchmarks/judge.md).
 FEWEST_LABELS, FEWEST_TASKS, FEWEST_PAIRS = 30, 15, 60
-# A comparison of two models needs at least FEWEST_TASKS_TO_COMPARE labelled tasks. With 20 labelled
-# tasks, equal models differ significantly in 7.3 % of simulations.
-FEWEST_TASKS_TO_COMPARE = 30
+# A comparison of two models needs at least MODEL_COMPARISON_MIN_TASKS labelled tasks. With 20
+# labelled tasks, equal models differ significantly in 7.3 % of simulations.
+MODEL_COMPARISON_MIN_TASKS = 30
 # At least MIN_TASKS_OFF_BOUND labelled tasks need a value above 0, and at least MIN_TASKS_OFF_BOUND
 # need a value below 1. With fewer labelled tasks, intervals that rely on the judge have a coverage
 # of only 90 %.
@@ -154,7 +154,7 @@ class JudgeLabels(NamedTuple):
         return ("fails", "passes")[lacking[0]] if lacking else ""
 
     @property
-    def is_concentrated(self) -> bool:
+    def covers_unusually_few_tasks(self) -> bool:
         """Whether scattered labels cover fewer than half as many tasks as random labels would."""
         label_count, attempts = int(self.label_counts.sum()), int(self.n.sum())
         if self.labels_per_task or self.is_complete or label_count < FEWEST_LABELS:
@@ -335,13 +335,13 @@ def correct_by_scattered_labels(metric: Metric, labels: JudgeLabels) -> Correcte
         slope = 2 * ((strata.attempt_counts * level).sum(axis=1, keepdims=True) - level) / pairs
     rare = np.where(
         strata.label_counts > 0,
-        _hidden_variance(strata.label_means * strata.label_counts, strata.label_counts),
+        _excess_of_smoothed_variance(strata.label_means * strata.label_counts, strata.label_counts),
         0.25,
     )
     tasks = int(np.count_nonzero(labels.label_counts))
     return CorrectedValues(
         1 - values if complement else values, strata.unlabelled_variance(slope, rare), tasks - 1,
-        _values_near_bound(_labelled_task_values(metric, labels), 1),
+        _values_if_near_bound(_labelled_task_values(metric, labels), 1),
     )  # fmt: skip
 
 
@@ -374,8 +374,8 @@ def correct_by_labelled_tasks(metric: Metric, labels: JudgeLabels) -> CorrectedV
     values = slope * judged + residuals.mean()
     values[labelled] += (residuals - residuals.mean()) * tasks / np.sqrt(m * max(m - 2, 1))
     off = min(float(errors.sum()) for errors in (np.abs(u - g), u, 1 - u))
-    hidden = float(_hidden_variance(off, m)) * (1 / m - slope**2 / tasks)
-    return CorrectedValues(values, hidden, m - 1, _values_near_bound(u, MIN_TASKS_OFF_BOUND))
+    hidden = float(_excess_of_smoothed_variance(off, m)) * (1 / m - slope**2 / tasks)
+    return CorrectedValues(values, hidden, m - 1, _values_if_near_bound(u, MIN_TASKS_OFF_BOUND))
 
 
 def correct_by_judge_error_rates(
@@ -413,7 +413,7 @@ def _labelled_task_values(metric: Metric, labels: JudgeLabels) -> Floats:
     return metric.values(labels.label_counts[full], labels.passing_labels[full])
 
 
-def _values_near_bound(values: Floats, fewest: int) -> Floats | None:
+def _values_if_near_bound(values: Floats, fewest: int) -> Floats | None:
     off = min(
         np.count_nonzero(values > ROUNDING_TOLERANCE),
         np.count_nonzero(values < 1 - ROUNDING_TOLERANCE),
@@ -421,7 +421,7 @@ def _values_near_bound(values: Floats, fewest: int) -> Floats | None:
     return values if off < fewest else None
 
 
-def _hidden_variance(errors: Floats | float, labels: Ints | int) -> Floats:
+def _excess_of_smoothed_variance(errors: Floats | float, labels: Ints | int) -> Floats:
     rate, more = errors / np.maximum(labels, 1), (errors + 0.5) / (labels + 1)
     return np.maximum(more * (1 - more) - rate * (1 - rate), 0.0)
 
@@ -516,7 +516,7 @@ def _hidden_share_variance(several: Sequence[JudgeLabels], slope: Floats, total:
         label_counts = labels.label_table.sum(axis=(0, 2))
         weight = (labels.weights[:, :, None] * labels.label_table).sum(axis=(0, 2))
         change = weight * (slope[:, 1] - slope[:, 0]) / total
-        unseen = _hidden_variance(
+        unseen = _excess_of_smoothed_variance(
             labels.label_table[:, :, 1].sum(axis=0).astype(float), label_counts
         )
         hidden += float((change**2 * unseen / np.maximum(label_counts, 1)).sum())

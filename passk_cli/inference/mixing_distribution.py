@@ -27,8 +27,8 @@ _STEP, _REACH = 0.3, 9.0
 # _EM_STEPS steps, the result is less smooth, and with fewer steps, the variance is less accurate.
 _EM_STEPS = 80
 _MAX_LOGIT_INFORMATION = 25.0
-# Two counts are merged if their logits are closer than _MERGED_LOGIT_DISTANCE.
-_MERGED_LOGIT_DISTANCE = 0.1
+# Two counts are merged if their logits are closer than _COUNT_MERGE_LOGIT_DISTANCE.
+_COUNT_MERGE_LOGIT_DISTANCE = 0.1
 _VARIANCE_PULLS = 0.02 * 3.0 ** np.arange(5)
 _MAX_LOG_LIKELIHOOD_LOSS = 1.5
 _BISECTION_STEPS = 6
@@ -117,7 +117,7 @@ def mixing_distribution(tasks: CountHistogram) -> MixingDistribution:
     key = np.full(len(tasks.n), -1.0)
     logit = np.log(tasks.c[many] / (tasks.n[many] - tasks.c[many]))
     sizes = np.floor(np.log(tasks.n[many]) / math.log(_MAX_ATTEMPT_RATIO))
-    key[many] = 1e4 * sizes + np.round(logit / _MERGED_LOGIT_DISTANCE)
+    key[many] = 1e4 * sizes + np.round(logit / _COUNT_MERGE_LOGIT_DISTANCE)
     key[~many] = -1.0 - np.arange(np.count_nonzero(~many))
     _, first, index = np.unique(key, return_index=True, return_inverse=True)
     tasks = CountHistogram(

@@ -12,7 +12,7 @@ from passk_cli.inference.roots import find_root
 
 _MOST_TASKS = 10**9
 _POINTS, _NEGLIGIBLE = 2001, 40.0
-_MAX_BINOMIAL_K = 30
+_MAX_BINOMIAL_COEFFICIENT_K = 30
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class PairedTest:
     T − 1 degrees of freedom and noncentrality (|δ| − step/T) √(T / (variance (1 − decrease · δ²))).
 
     variance : variance of one task's difference, ≥ 0; NaN if it is unknown.  level : 1 − α.
-    statistic_step : step; 0 for the paired t-test. The sign-flip test has less power if sums of
-        differences are on a lattice. For the sign-flip test, the step is half the lattice distance
-        (`half_lattice_distance`).
+    continuity_correction : step; 0 for the paired t-test. The sign-flip test has less power if sums
+        of differences are on a lattice. For the sign-flip test, the step is half the lattice
+        distance (`half_lattice_distance`).
     variance_decrease : relative decrease of the variance per squared difference; 0 if the variance
         was measured on two models. The decrease is 1 / (4 E (1−E)) for similar models with the
         common mean E.
@@ -40,7 +40,7 @@ class PairedTest:
 
     variance: float
     level: float = 0.95
-    statistic_step: float = 0.0
+    continuity_correction: float = 0.0
     variance_decrease: float = 0.0
 
     def power(self, difference: float, tasks: int) -> float:
@@ -52,7 +52,7 @@ class PairedTest:
         """
         if tasks < 2 or math.isnan(self.variance):
             return math.nan
-        away = max(abs(difference) - self.statistic_step / tasks, 0.0)
+        away = max(abs(difference) - self.continuity_correction / tasks, 0.0)
         variance = self.variance * max(1.0 - self.variance_decrease * difference**2, 0.0)
         if variance <= 0.0:
             return 1.0 if away > 0 else 1.0 - self.level
@@ -78,7 +78,7 @@ class PairedTest:
         """The smallest difference that the test detects with this power; NaN if `power` is NaN."""
         if tasks < 2 or math.isnan(self.variance):
             return math.nan
-        shift = self.statistic_step / tasks
+        shift = self.continuity_correction / tasks
         if self.variance == 0.0:
             return shift
         noncentrality = _noncentrality(tasks - 1, self.level, target_power)
@@ -99,7 +99,7 @@ def half_lattice_distance(n: int, k: int) -> float:
     >>> half_lattice_distance(5, 5), half_lattice_distance(5, 1)
     (1.0, 0.2)
     """
-    return 1.0 / math.comb(n, k) if min(k, n - k) <= _MAX_BINOMIAL_K else 0.0
+    return 1.0 / math.comb(n, k) if min(k, n - k) <= _MAX_BINOMIAL_COEFFICIENT_K else 0.0
 
 
 def _rejection_chance(away: float, degrees: int, level: float) -> float:

@@ -40,9 +40,9 @@ PRIOR_DESCRIPTION = (
 # of the maximum.
 _GRID_POINTS_BY_DIMENSION = {2: (40, 40), 3: (26, 26, 24), 4: (22, 22, 16, 14)}
 _CLOSER, _DEPTH = 3, 9.0
-# _DIFFICULTY_BIN_EDGES contains the edges of the bins of task difficulty, which is −logit of the
-# success rate.
-_DIFFICULTY_BIN_EDGES = np.linspace(-8.0, 22.0, 121)
+# _NEGATIVE_LOGIT_GRID_EDGES contains the edges of the bins of task difficulty, which is −logit of
+# the success rate.
+_NEGATIVE_LOGIT_GRID_EDGES = np.linspace(-8.0, 22.0, 121)
 _SMALLEST_MASS_RATE_TIMES_N = 1e-3
 # If tasks have more than _MAX_DISTINCT_ATTEMPT_NUMBERS different numbers of attempts, similar
 # numbers are merged.
@@ -204,10 +204,10 @@ def _logit_normal_model(
     """Normal distributions of the rate's logit. Tasks below the lowest cell of rates never pass."""
     from passk_cli.scipy_special import expit, ndtr
 
-    below = ndtr((_DIFFICULTY_BIN_EDGES + mean[:, None]) / np.exp(log_sd)[:, None])
+    below = ndtr((_NEGATIVE_LOGIT_GRID_EDGES + mean[:, None]) / np.exp(log_sd)[:, None])
     masses = np.diff(below, axis=1)
     masses[:, 0] += below[:, 0]
-    rates = expit(-(_DIFFICULTY_BIN_EDGES[1:] + _DIFFICULTY_BIN_EDGES[:-1]) / 2)
+    rates = expit(-(_NEGATIVE_LOGIT_GRID_EDGES[1:] + _NEGATIVE_LOGIT_GRID_EDGES[:-1]) / 2)
     never = 1 - below[:, -1:]
     failing = masses @ np.exp(np.outer(np.log1p(-rates), ks)) + never
     return _with_bin_of_more_passes(

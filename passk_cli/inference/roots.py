@@ -12,12 +12,13 @@ from passk_cli.arrays import Floats
 _MOST_STEPS = 200
 
 
-def parabola_peaks(before: Floats, middle: Floats, after: Floats) -> Floats:
+def parabola_peak_heights(before: Floats, middle: Floats, after: Floats) -> Floats:
     """The maximum of the parabola through three equally spaced points.
 
     If the middle point is not the highest of the three, its own value is returned.
 
-    >>> parabola_peaks(np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([1.0, 3.0])).tolist()
+    >>> left, middle, right = np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([1.0, 3.0])
+    >>> parabola_peak_heights(left, middle, right).tolist()
     [1.125, 2.0]
     """
     bend = 2 * middle - before - after

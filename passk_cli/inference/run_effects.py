@@ -17,10 +17,11 @@ _CELLS, _FEWEST, _MOST = 2_000_000, 499, 9_999
 # A history has at most MAX_HISTORY_RUNS runs, because the false-alarm rate is valid for this number
 # of runs.
 MAX_HISTORY_RUNS = 365
-# _DEVIATE_THRESHOLDS maps a false-alarm rate to a threshold. In a history of MAX_HISTORY_RUNS runs
-# without a change, the largest deviate exceeds the threshold with a probability equal to the
-# false-alarm rate. The thresholds are quantiles of 20,000 simulated histories.
-_DEVIATE_THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
+# _DEVIATE_THRESHOLD_BY_ALPHA maps a false-alarm rate to a threshold. In a history of
+# MAX_HISTORY_RUNS runs without a change, the largest deviate exceeds the threshold with a
+# probability equal to the false-alarm rate. The thresholds are quantiles of 20,000 simulated
+# histories.
+_DEVIATE_THRESHOLD_BY_ALPHA = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
 # passk assumes a correlation of at most _MAX_RUN_CORRELATION between consecutive runs.
 _MAX_RUN_CORRELATION = 0.95
 _MIN_SEPARATED_RUNS = 4
@@ -33,22 +34,24 @@ class RunEffect:
     run_means, chance_variances : pass@1 of each run, and its variance due to chance within tasks,
         (runs,).
     p : p-value of the hypothesis that the run has no effect on the means.
-    p_single_tasks : p-value of the hypothesis that the run has no effect on single tasks. With one
-    attempt per task and run, `p_single_tasks` is 1.
+    p_of_task_effects : p-value of the hypothesis that the run has no effect on single tasks. With
+        one
+    attempt per task and run, `p_of_task_effects` is 1.
     effect_variance, low, high : variance of the effect with limits, in squared units of pass@1.
-    between_run_changes, within_run_changes : expected number of tasks with different outcomes in
-        two attempts of different runs, and of one run; NaN if no run attempts a task twice.
+    expected_flips_between_runs, expected_flips_within_run : expected number of tasks with different
+        outcomes in two attempts of different runs, and of one run; NaN if no run attempts a task
+        twice.
     """
 
     run_means: Floats
     chance_variances: Floats
     p: float
-    p_single_tasks: float
+    p_of_task_effects: float
     effect_variance: float
     low: float
     high: float
-    between_run_changes: float
-    within_run_changes: float
+    expected_flips_between_runs: float
+    expected_flips_within_run: float
 
 
 def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEffect:
@@ -116,10 +119,10 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
         effect_variance=solved(runs - 1),
         low=solved(float(chdtri(runs - 1, tail))),
         high=min(solved(float(chdtri(runs - 1, 1 - tail))), 0.25),
-        between_run_changes=float((2 * together / (runs * (runs - 1)))[with_repeats].sum())
+        expected_flips_between_runs=float((2 * together / (runs * (runs - 1)))[with_repeats].sum())
         if with_repeats.any()
         else np.nan,
-        within_run_changes=float(
+        expected_flips_within_run=float(
             (within.sum(axis=0) / np.maximum(repeated.sum(axis=0), 1))[with_repeats].sum()
         )
         if with_repeats.any()
@@ -297,7 +300,7 @@ def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
     return run_means, chance_variances(n, logs, squares)
 
 
-def above_task_median(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
+def is_above_task_median(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
     """Whether each amount is above the dividing amount of the task, for use in `exact_change_p`.
 
     The dividing amount of a task is the amount for which the share of attempts above it is closest
@@ -308,7 +311,7 @@ def above_task_median(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
     Edge cases: If all amounts of a task are equal, no amount is above the dividing amount.
 
     >>> amounts = np.array([3.0, 1.0, 2.0, 5.0])
-    >>> above_task_median(np.array([0, 0, 0, 1]), amounts, np.ones(4, int)).tolist()
+    >>> is_above_task_median(np.array([0, 0, 0, 1]), amounts, np.ones(4, int)).tolist()
     [True, False, False, False]
     """
     order = np.lexsort((amounts, tasks))
@@ -362,7 +365,7 @@ def change_points(
     """
     from passk_cli.scipy_special import ndtr
 
-    threshold = _DEVIATE_THRESHOLDS[alpha]
+    threshold = _DEVIATE_THRESHOLD_BY_ALPHA[alpha]
     rare = 2 * float(ndtr(-threshold))
     offset = max(len(means) - MAX_HISTORY_RUNS, 0)
     least = np.broadcast_to(floors, len(means)).tolist()
@@ -480,11 +483,11 @@ def least_detectable_change(
     if runs < 5:
         return np.inf
     floor, degrees = float(np.broadcast_to(floors, runs)[-1]), runs - 2
-    deviate = _DEVIATE_THRESHOLDS[alpha] * (8 * degrees + 3) / (8 * degrees + 1)
+    deviate = _DEVIATE_THRESHOLD_BY_ALPHA[alpha] * (8 * degrees + 3) / (8 * degrees + 1)
     t = float(np.sqrt(degrees * np.expm1(deviate**2 / degrees)))
     least, separated = np.inf, np.arange(runs, dtype=np.float64)
     for split in range(1, runs):
-        if not _ranks_confirm_change(separated, split, _DEVIATE_THRESHOLDS[alpha]):
+        if not _ranks_confirm_change(separated, split, _DEVIATE_THRESHOLD_BY_ALPHA[alpha]):
             continue
         square = sum(float(part.var()) * len(part) for part in np.split(means, [split]))
         plain = np.sqrt(max(square / degrees, floor) * (1 / split + 1 / (runs - split)))
@@ -516,7 +519,7 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     p-value is min(1, 2 min(P(S* ≥ S), P(S* ≤ S))).
 
     n, c : (runs × tasks), attempts and passes. For amounts, c is the number of amounts above the
-        dividing amount (`above_task_median`).
+        dividing amount (`is_above_task_median`).
     start, split, end : runs start … split − 1 are before the split, and runs split … end − 1 are
         after it.
     Accuracy: 1e-9, absolute.  Source: Fisher 1935.

@@ -13,8 +13,8 @@ from passk_cli.metrics.pass_k import cached_values, unique_pairs
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import AttemptValueCounts
 
-# A block has at most _BLOCK_ROWS attempts, which limits its memory to about 64 MB.
-_BLOCK_ROWS = 1 << 20
+# A block has at most _MAX_BLOCK_ATTEMPT_ROWS attempts, which limits its memory to about 64 MB.
+_MAX_BLOCK_ATTEMPT_ROWS = 1 << 20
 # The variance of a metric is computed at the success rates in _RATE_GRID and interpolated between
 # these rates.
 _RATE_GRID = np.sin(np.linspace(0.0, np.pi / 2, 257)) ** 2
@@ -30,8 +30,8 @@ _MAX_FULL_TABLE_ATTEMPTS = 1 << 16
 # _MIN_PRIOR_STRENGTH attempts.
 _MIN_PRIOR_STRENGTH = 0.02
 # Quantiles of the normal distribution and of Student's t are compared at the tail probability
-# _COMPARED_TAIL_PROBABILITY.
-_COMPARED_TAIL_PROBABILITY = 0.025
+# _QUANTILE_RATIO_TAIL.
+_QUANTILE_RATIO_TAIL = 0.025
 
 
 def within_variance(metric: Metric, n: Ints, c: Ints) -> Floats:
@@ -87,7 +87,7 @@ def within_variance_from_attempts(
         weight = enough * (attempts.pass_count if passing else attempts.count - attempts.pass_count)
         rows = np.flatnonzero(weight)
         sizes = np.cumsum(np.diff(attempts.cell_offsets)[tasks[rows]])
-        for block in np.split(rows, np.flatnonzero(np.diff(sizes // _BLOCK_ROWS)) + 1):
+        for block in np.split(rows, np.flatnonzero(np.diff(sizes // _MAX_BLOCK_ATTEMPT_ROWS)) + 1):
             if not len(block):
                 continue
             copies = attempts.take_cells(tasks[block])
@@ -99,7 +99,7 @@ def within_variance_from_attempts(
     return np.where(n > metric.k, total * (n - 1) / n, np.nan)
 
 
-def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) -> Floats:
+def difference_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) -> Floats:
     """A lower bound for the variance of two models' mean difference V_A − V_B, due to attempts.
 
     The bound for T tasks is a w / T · (z₀.₉₇₅ / t₀.₉₇₅)². In this formula, w is the mean variance
@@ -123,7 +123,7 @@ def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None =
 
     >>> from passk_cli.metrics.registry import parse_metric
     >>> n, c = np.full((2, 1, 50), 10), np.full((2, 1, 50), 5)
-    >>> (50 * attempt_variance_floor(parse_metric("pass@1"), n, c)).round(5).tolist()
+    >>> (50 * difference_variance_floor(parse_metric("pass@1"), n, c)).round(5).tolist()
     [0.02378]
     """
     from passk_cli.scipy_special import ndtri, stdtrit
@@ -133,7 +133,7 @@ def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None =
         return np.zeros(n.shape[1])
     same = (n[0] == n[1]).all(axis=1)
     attempts, passes, share = (
-        _pooled_counts(n, c) if most is None else (n, c.sum(axis=0), 1.0 / tasks)
+        _counts_with_task_shares(n, c) if most is None else (n, c.sum(axis=0), 1.0 / tasks)
     )
     total_attempts = attempts.sum(axis=0)
     if most is None:
@@ -156,12 +156,12 @@ def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None =
         factor
         * noise
         / tasks
-        * (ndtri(_COMPARED_TAIL_PROBABILITY) / stdtrit(tasks - 1, _COMPARED_TAIL_PROBABILITY)) ** 2
+        * (ndtri(_QUANTILE_RATIO_TAIL) / stdtrit(tasks - 1, _QUANTILE_RATIO_TAIL)) ** 2
     )
     return floor
 
 
-def _pooled_counts(n: Ints, c: Ints) -> tuple[Ints, Ints, Floats | float]:
+def _counts_with_task_shares(n: Ints, c: Ints) -> tuple[Ints, Ints, Floats | float]:
     rows, tasks = n.shape[1:]
     passes, most = c.sum(axis=0), int(n[:, 0, 0].sum())
     if most >= tasks or not (n == n[:, :1, :1]).all():

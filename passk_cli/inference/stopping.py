@@ -127,12 +127,12 @@ def detect_optional_stopping(
     )
 
 
-def stopped_on_outcome(
+def has_optional_stopping(
     n: Ints, c: Ints, numbered: Ints | None = None, last: Ints | None = None
 ) -> bool:
     """Whether there is evidence that sampling stopped because of outcomes.
 
-    >>> stopped_on_outcome(np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5))
+    >>> has_optional_stopping(np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5))
     True
     """
     evidence = detect_optional_stopping(n, c, numbered, last)

@@ -19,7 +19,7 @@ from passk_cli.inference.random_streams import named_generator
 # passk enumerates the assignments of tasks to groups if there are at most
 # MAX_ENUMERATED_ASSIGNMENTS assignments.
 MAX_ENUMERATED_ASSIGNMENTS = 20_000
-_MIN_NOTABLE_SDS = 2.0
+_MIN_TESTED_SDS = 2.0
 _DRAWS, _BLOCK = 2, 1 << 19
 # A test uses at most _MOST_TASKS tasks, which limits its time.
 _MOST_TASKS = 2000
@@ -51,12 +51,12 @@ def group_effect_p(values: Floats, groups: Ints, level: float) -> float:
     if total == 0 or within == 0:
         return 1.0
     ratio = (observed / between) / max((total - observed) / within, 1e-300)
-    if ratio - 1 < _MIN_NOTABLE_SDS * math.sqrt(2 / between + 2 / within):
+    if ratio - 1 < _MIN_TESTED_SDS * math.sqrt(2 / between + 2 / within):
         return 1.0
     reached = observed - 1e-9 * total
     deals = math.factorial(tasks) // math.prod(map(math.factorial, sizes.tolist()))
     if deals <= MAX_ENUMERATED_ASSIGNMENTS:
-        dealt = values[np.array(list(_group_assignments(tuple(range(tasks)), sizes.tolist())))]
+        dealt = values[np.array(list(_all_group_assignments(tuple(range(tasks)), sizes.tolist())))]
         return float(np.mean(_squares_between_groups(dealt, starts, sizes) >= reached))
     draws, above, drawn_so_far = math.ceil(_DRAWS / level) - 1, 0, 0
     rng, block = named_generator(0, "tasks to groups"), max(1, _BLOCK // tasks)
@@ -75,10 +75,10 @@ def _squares_between_groups(values: Floats, starts: Ints, sizes: Ints) -> Floats
     return squares
 
 
-def _group_assignments(tasks: tuple[int, ...], sizes: list[int]) -> Iterator[tuple[int, ...]]:
+def _all_group_assignments(tasks: tuple[int, ...], sizes: list[int]) -> Iterator[tuple[int, ...]]:
     if len(sizes) == 1:
         yield tasks
         return
     for members in combinations(tasks, sizes[0]):
         outsiders = tuple(task for task in tasks if task not in members)
-        yield from (members + deal for deal in _group_assignments(outsiders, sizes[1:]))
+        yield from (members + deal for deal in _all_group_assignments(outsiders, sizes[1:]))

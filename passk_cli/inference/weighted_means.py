@@ -36,8 +36,8 @@ _MAX_BLOCK_CELLS = 1 << 21
 # A block of distributions has at most _ATOMS atoms, and _THREADS threads compute blocks.
 _ATOMS, _THREADS = 1 << 12, 2
 # passk caches the quantiles of a set of distributions only if the set needs at most
-# _MAX_CACHED_BYTES bytes.
-_MAX_CACHED_BYTES = 1 << 12
+# _MAX_CACHED_INPUT_BYTES bytes.
+_MAX_CACHED_INPUT_BYTES = 1 << 12
 # Two distributions are treated as equal if their totals agree in _EQUALITY_BITS bits.
 _EQUALITY_BITS = 44
 # Atoms are merged if their distance is below _ATOM_TOLERANCE times the span of all atoms.
@@ -95,7 +95,7 @@ def dirichlet_quantiles(totals: Floats, weights: Floats, p: ArrayLike, sizes: Fl
     """
     laws = np.stack([totals, weights, sizes], axis=1)
     shares = np.full(len(laws), p, dtype=np.float64)
-    if laws.nbytes > _MAX_CACHED_BYTES:
+    if laws.nbytes > _MAX_CACHED_INPUT_BYTES:
         return _quantiles_of_distinct_rows(laws, shares)
     # Groups with few tasks often have the same distributions, so their quantiles are cached.
     return _cached_quantiles(laws.tobytes(), shares.tobytes(), laws.shape[2]).copy()
@@ -225,7 +225,7 @@ def _upper_tails(d: Floats, alpha: Floats) -> Floats:
     e = scaled / (1.0 - c[:, None] * scaled)
     sigma = 1.0 / np.sqrt((alpha * e * e).sum(axis=1) + (1.0 / c) ** 2)
     skew = 2.0 * ((alpha * (e * sigma[:, None]) ** 3).sum(axis=1) - (sigma / c) ** 3)
-    paths = _with_straight_paths(
+    paths = _straighten_rising_paths(
         _IntegrationPaths(c, e, alpha, sigma, np.clip(skew / 3.0, -1.0, 1.0))
     )
     height = -(alpha * np.log1p(-c[:, None] * scaled)).sum(axis=1)
@@ -247,7 +247,7 @@ class _IntegrationPaths(NamedTuple):
     atom_terms: Floats
     atom_weights: Floats
     path_widths: Floats
-    curvature: Floats
+    path_bends: Floats
 
     def select(self, rows: Indices) -> _IntegrationPaths:
         return _IntegrationPaths(*(field[rows] for field in self))
@@ -269,14 +269,14 @@ class _IntegrationPaths(NamedTuple):
     def _path_coordinates(self, u: Floats) -> tuple[NDArray[Any], ...]:
         sinh, cosh = np.sinh(u), np.cosh(u)
         x, s = (
-            (self.path_widths * self.curvature)[:, None] * (cosh - 1.0),
+            (self.path_widths * self.path_bends)[:, None] * (cosh - 1.0),
             self.path_widths[:, None] * sinh,
         )
         across, along = (
             s[:, :, None] * self.atom_terms[:, None],
             x[:, :, None] * self.atom_terms[:, None],
         )
-        step = self.path_widths[:, None] * (1j * cosh + self.curvature[:, None] * sinh)
+        step = self.path_widths[:, None] * (1j * cosh + self.path_bends[:, None] * sinh)
         return across, along, step / (self.saddle_points[:, None] + x + 1j * s)
 
     def _log_modulus(self, across: Floats, along: Floats) -> Floats:
@@ -309,15 +309,15 @@ def _integrals(paths: _IntegrationPaths, top: Floats, end: float) -> Floats:
     return areas
 
 
-def _with_straight_paths(paths: _IntegrationPaths) -> _IntegrationPaths:
+def _straighten_rising_paths(paths: _IntegrationPaths) -> _IntegrationPaths:
     checked = np.flatnonzero(
         paths.log_absolute_integrand(np.array([_NEAR]))[:, 0] > -_NEGLIGIBLE_EXPONENT
     )
     sizes = paths.select(checked).log_absolute_integrand(_NEAR * _PLACES)
     rising = (np.diff(sizes, axis=1) > 0.0) & (sizes[:, :-1] > -_NEGLIGIBLE_EXPONENT)
-    bend = paths.curvature.copy()
+    bend = paths.path_bends.copy()
     bend[checked[rising.any(axis=1)]] = 0.0
-    return paths._replace(curvature=bend)
+    return paths._replace(path_bends=bend)
 
 
 def _integration_ends(paths: _IntegrationPaths) -> Floats:

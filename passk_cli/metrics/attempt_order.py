@@ -56,10 +56,10 @@ def attempts_and_passes(start: Ints, passed: Ints) -> tuple[Ints, Ints]:
     return np.diff(start), np.add.reduceat(passed, start[:-1])
 
 
-def attempt_positions(start: Ints) -> Ints:
+def zero_based_positions(start: Ints) -> Ints:
     """The position of each row among the attempts of its task: 0, 1, 2, …
 
-    >>> attempt_positions(np.array([0, 3, 5])).tolist()
+    >>> zero_based_positions(np.array([0, 3, 5])).tolist()
     [0, 1, 2, 0, 1]
     """
     sizes = np.diff(start)
@@ -102,7 +102,7 @@ def trend_scores_and_weights(start: Ints, passed: Ints) -> tuple[Floats, Floats]
     ([1.0], [2.0])
     """
     n = np.diff(start).astype(np.float64)
-    centred = attempt_positions(start) - np.repeat((n - 1) / 2, np.diff(start))
+    centred = zero_based_positions(start) - np.repeat((n - 1) / 2, np.diff(start))
     return np.add.reduceat(centred * passed, start[:-1]), n * (n**2 - 1) / 12
 
 
@@ -158,7 +158,7 @@ def first_pass(start: Ints, passed: Ints) -> tuple[Ints, Bools]:
     (array([2, 2]), array([ True, False]))
     """
     n = np.diff(start)
-    place = np.where(passed == 1, attempt_positions(start) + 1, np.repeat(n, n))
+    place = np.where(passed == 1, zero_based_positions(start) + 1, np.repeat(n, n))
     return np.minimum.reduceat(place, start[:-1]), np.add.reduceat(passed, start[:-1]) > 0
 
 

@@ -25,8 +25,8 @@ from passk_cli.metrics.combinatorics import log_choose
 _PAIRED_BITS, _LISTED_BITS = 36.0, 17.0
 _SMALL_BITS, _UNMERGED = 9.0, 1 << 9
 _GRID_WORK, _FEWEST_CELLS, _MOST_CELLS = 1 << 28, 1 << 9, 1 << 14
-# Budgets share a grid if they are at least _MIN_SHARED_GRID_RATIO times the largest budget.
-_MIN_SHARED_GRID_RATIO = 0.25
+# Budgets share a grid if they are at least _MIN_GRID_BUDGET_RATIO times the largest budget.
+_MIN_GRID_BUDGET_RATIO = 0.25
 # Costs with at most _DECIMALS decimals are exact multiples of the last decimal. Other costs are
 # rounded to _BITS bits.
 _DECIMALS, _BITS = 9, 44
@@ -163,7 +163,7 @@ class _CellCosts(NamedTuple):
         todo = np.arange(len(places))
         while len(todo):
             limits = self.budgets[places[todo]]
-            in_group = limits >= _MIN_SHARED_GRID_RATIO * limits.max()
+            in_group = limits >= _MIN_GRID_BUDGET_RATIO * limits.max()
             group, todo = todo[in_group], todo[~in_group]
             remaining = (self.budgets[places[group]][:, None] - self.pass_costs).ravel()
             affordable, ends = remaining >= 0, np.zeros((2, len(remaining)))

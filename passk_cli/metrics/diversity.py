@@ -78,7 +78,7 @@ def pass_at_k_distinct(
         rows = start[cells][:, None] + np.arange(int(solutions[cells].max()))
         rows = np.minimum(rows, len(count) - 1)
         fails = 1.0 - passed[rows] / count[rows]
-        result[cells] = 1.0 - _all_fail_probability(fails, solutions[cells], tries[cells])
+        result[cells] = 1.0 - _mean_subset_fail_product(fails, solutions[cells], tries[cells])
     return np.where(n >= k, np.clip(result, 0.0, 1.0), np.nan)
 
 
@@ -131,7 +131,7 @@ def _expected_distinct_solutions(start: Ints, count: Ints, times: Ints, k: int) 
     return np.add.reduceat(pass_at_k(np.repeat(n, np.diff(start)), times, k), start[:-1])
 
 
-def _all_fail_probability(fails: Floats, solutions: Ints, tries: Ints) -> Floats:
+def _mean_subset_fail_product(fails: Floats, solutions: Ints, tries: Ints) -> Floats:
     """The mean product of the fail rates of `tries` columns, over all subsets of this size."""
     sizes = np.arange(int(tries.max()) + 1)
     mean = np.zeros((len(fails), len(sizes)))

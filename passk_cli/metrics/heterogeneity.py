@@ -26,7 +26,7 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.metrics.pass_k import pass_hat_k_pairs, unique_pairs
 
-_LARGEST_NEGATIVE_LOG = 600.0
+_MAX_NEGATIVE_LOG_PROBABILITY = 600.0
 # A block has at most _BLOCK_TERMS powers, which need about 32 MB.
 _BLOCK_TERMS = 1 << 20
 
@@ -41,9 +41,9 @@ class RateCurves:
     pass_at_k: Floats
     pass_hat_k: Floats
     heterogeneity_gain: Floats
-    largest_heterogeneity_gain: Floats
+    heterogeneity_gain_bound: Floats
     coverage_deficit: Floats
-    largest_coverage_deficit: Floats
+    coverage_deficit_bound: Floats
 
 
 def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
@@ -55,7 +55,7 @@ def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
 
     >>> curves = rate_curves(np.array([0.0, 1.0]), np.array([1, 10]))
     >>> (curves.pass_hat_k.tolist(), curves.heterogeneity_gain.round(6).tolist(),
-    ...  curves.largest_heterogeneity_gain.round(6).tolist())
+    ...  curves.heterogeneity_gain_bound.round(6).tolist())
     ([0.5, 0.5], [0.0, 0.499023], [0.0, 0.499023])
     """
     parts, mean = [], float(_mean(rates))
@@ -125,15 +125,17 @@ def power_of_mean_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
         # Independent Poisson variables with a given sum are multinomial. One Poisson rate is used
         # for all values of k that have a probability of at least exp(−600) under the rate.
         first = int(ks[pending].min())
-        rate = first + max(_LARGEST_NEGATIVE_LOG, math.sqrt(2 * _LARGEST_NEGATIVE_LOG * first))
+        rate = first + max(
+            _MAX_NEGATIVE_LOG_PROBABILITY, math.sqrt(2 * _MAX_NEGATIVE_LOG_PROBABILITY * first)
+        )
         logs = [-rate + k * math.log(rate) - math.lgamma(k + 1) for k in ks.tolist()]
-        computable = pending & (np.array(logs) >= -_LARGEST_NEGATIVE_LOG)
-        powers[computable] = _all_pass_chances_given_total(n, c, rate, ks[computable])
+        computable = pending & (np.array(logs) >= -_MAX_NEGATIVE_LOG_PROBABILITY)
+        powers[computable] = _all_pass_probabilities(n, c, rate, ks[computable])
         pending &= ~computable
     return powers
 
 
-def _all_pass_chances_given_total(n: Ints, c: Ints, rate: float, ks: Ints) -> Floats:
+def _all_pass_probabilities(n: Ints, c: Ints, rate: float, ks: Ints) -> Floats:
     """P(all attempts pass | Σ K_t = k) for independent K_t ~ Poisson(rate / tasks) and each k."""
     last = int(ks.max())
     task_rate, most = rate / len(n), max(rate, last) / len(n)

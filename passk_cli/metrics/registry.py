@@ -40,7 +40,7 @@ from passk_cli.metrics.polynomials import (
     pass_hat_k_polynomial,
 )
 from passk_cli.outcomes.attempts import AttemptValueCounts
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 from passk_cli.suggestions import did_you_mean_or_list, probable_share, respell_metric
 
 
@@ -192,7 +192,9 @@ class Metric:
     def meaning(self) -> str:
         if self.k == 1 and self.family in ("pass@", "pass^"):
             return "Probability that an attempt passes."
-        share = self.name_suffix if self.definition.is_known_only_as_range else self.share or ""
+        share = (
+            self.k_and_share_text if self.definition.is_known_only_as_range else self.share or ""
+        )
         return self.definition.meaning.format(k=self.k, share=share)
 
     @cached_property
@@ -206,10 +208,10 @@ class Metric:
 
     @property
     def name(self) -> str:
-        return self.family + self.name_suffix
+        return self.family + self.k_and_share_text
 
     @property
-    def name_suffix(self) -> str:
+    def k_and_share_text(self) -> str:
         """The part of the name after the family, for example "10", "16:0.75", "0.8" or ""."""
         share = "" if self.share is None else f"{float(self.share):.15g}"
         if not self.definition.has_k:
@@ -391,7 +393,8 @@ def parse_metric(text: str) -> Metric:
     if match is None or family is None or (match[2] is not None) != family.has_k:
         number = re.search(r"[1-9][0-9]*", name)
         names = [
-            pattern.replace("K", number[0] if number else "1") for pattern in family_patterns()
+            pattern.replace("K", number[0] if number else "1")
+            for pattern in meaning_by_family_pattern()
         ]
         question = did_you_mean_or_list(
             respell_metric(name), names, "`passk help metrics` lists them"
@@ -442,12 +445,12 @@ def parse_ks(text: str) -> tuple[int, ...]:
     ks: dict[int, None] = {}
     for part in text.split(","):
         ends = [
-            parse_whole_number(OptionValue("-k", text), end)
+            parse_whole_number(OptionWithValue("-k", text), end)
             for end in re.split(r"-|\.\.", part, maxsplit=1)
         ]
         if ends[-1] - ends[0] > _MOST_KS:
             raise ParameterError(
-                OptionValue("-k", text),
+                OptionWithValue("-k", text),
                 f"at most {_MOST_KS:,} values of k are possible; name only the k's that you need",
             )
         ks |= dict.fromkeys(range(ends[0], ends[-1] + 1))
@@ -537,7 +540,7 @@ def metric_completions(incomplete: str) -> list[str]:
     return [complete_names + comma + name for name in names if name.startswith(part)]
 
 
-def family_patterns() -> dict[str, str]:
+def meaning_by_family_pattern() -> dict[str, str]:
     """The meaning of each family of metrics, by patterns such as "gpass@K:τ"."""
     return {
         family

@@ -30,13 +30,13 @@ class AttemptNumbering:
     """Facts about the attempt numbers in each cell, which may explain why some cells have more
     attempts than others.
 
-    attempts_without_gaps : number of attempts that each cell would have without gaps in the attempt
-        numbers.
+    attempts_including_gaps : number of attempts that each cell would have without gaps in the
+        attempt numbers.
     last_passed : for each cell, 1 if the attempt with the largest number passed, 0 if this attempt
         failed, and −1 if its outcome is unknown.
     """
 
-    attempts_without_gaps: Ints
+    attempts_including_gaps: Ints
     last_passed: Ints
 
 
@@ -375,7 +375,7 @@ class Counts:
         numbering, clusters = self.attempt_numbering, self.clusters
         if numbering is not None:
             numbering = AttemptNumbering(
-                (numbering.attempts_without_gaps - self.n + n)[keep], numbering.last_passed[keep]
+                (numbering.attempts_including_gaps - self.n + n)[keep], numbering.last_passed[keep]
             )
         return replace(
             resized,

@@ -63,7 +63,7 @@ class MissingOutcomes:
             np.asarray(attempts, dtype=np.int64), np.asarray(missing, dtype=np.int64),
         )  # fmt: skip
 
-    def missing_attempts_and_tasks(self, series: Sequence[str]) -> tuple[int, int] | None:
+    def missing_and_emptied_counts(self, series: Sequence[str]) -> tuple[int, int] | None:
         """The number of attempts without an outcome, and the number of tasks without any outcome,
         in a series.
 

@@ -52,11 +52,11 @@ class UnlabelledAttempt(NamedTuple):
     task_label_count: int
 
 
-class ColumnChoice(NamedTuple):
+class DescribedColumn(NamedTuple):
     """A column of the data, with the option that makes passk use the column.
 
     role : the role that the column could have, or "" if no role fits.
-    suggested_option : the option that gives the column this role, or None if no role fits.
+    option_assigning_role : the option that gives the column this role, or None if no role fits.
     value_description : description of the values in the column.
     has_role : whether passk already uses the column in this role.
     varies_within_tasks : whether the column has different values for attempts at the same task.
@@ -64,7 +64,7 @@ class ColumnChoice(NamedTuple):
 
     role: str
     column: str
-    suggested_option: SuggestedFix | None
+    option_assigning_role: SuggestedFix | None
     value_description: str
     has_role: bool = False
     varies_within_tasks: bool = False
@@ -82,9 +82,9 @@ class ReadFacts:
         numbers.
     unnumbered_attempts : number of attempts without a number, if other attempts have numbers.
     skipped_lines : number of lines that are not records, which --skip-bad leaves out.
-    emptied_cells : number of cells (model, task) that were dropped because no attempt has an
+    emptied_cell_count : number of cells (model, task) that were dropped because no attempt has an
         outcome.
-    unclear_outcomes : number of outcomes that are neither pass nor fail (only for `describe`).
+    unclear_outcome_count : number of outcomes that are neither pass nor fail (only for `describe`).
     numeric_groups : --by columns that contain numbers in every file.
     files_with_unnumbered_repeats : files with several unnumbered attempts by one model at one task.
     column_choices : all columns of the data, with columns that have a role first (only for
@@ -95,10 +95,10 @@ class ReadFacts:
     non_result_files : files of a folder that contain no results and were skipped.
     files_without_outcome : files of a folder that do not have the requested outcome.
     left_out_files : files of a folder that may contain results but were not read, with the reason.
-    option_name_suggestions : (option, name of a model or task in the option) → "" if the data
+    suggestion_by_option_value : (option, name of a model or task in the option) → "" if the data
         contains the name, else a similar name.
     model_aliases : name of a model in the data → name that replaces it.
-    random_task_order : tasks in the order in which they were sampled at random, if the files
+    tasks_in_random_order : tasks in the order in which they were sampled at random, if the files
         contain this order.
     error_outcomes : number of attempts with an error, and how many of these attempts have no
         outcome.  `error_outcomes` is None if no command requested it.
@@ -120,11 +120,11 @@ class ReadFacts:
     unnumbered_attempts: int = 0
     skipped_lines: int = 0
     empty_file_count: int = 0
-    emptied_cells: int = 0
-    unclear_outcomes: int = 0
+    emptied_cell_count: int = 0
+    unclear_outcome_count: int = 0
     numeric_groups: tuple[str, ...] = ()
     files_with_unnumbered_repeats: tuple[str, ...] = ()
-    column_choices: tuple[ColumnChoice, ...] = ()
+    column_choices: tuple[DescribedColumn, ...] = ()
     where_condition: str = ""
     pooled_columns: tuple[str, ...] = ()
     passing_values: tuple[str, ...] = ()
@@ -140,9 +140,9 @@ class ReadFacts:
     non_result_files: tuple[str, ...] = ()
     files_without_outcome: tuple[str, ...] = ()
     left_out_files: tuple[str, ...] = ()
-    option_name_suggestions: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    suggestion_by_option_value: Mapping[tuple[str, str], str] = field(default_factory=dict)
     model_aliases: Mapping[str, str] = field(default_factory=dict)
-    random_task_order: tuple[str, ...] = ()
+    tasks_in_random_order: tuple[str, ...] = ()
     error_outcomes: MissingOutcomes | None = None
     judge_errors: tuple[tuple[int, int], ...] = ()
     unlabelled_attempts: tuple[UnlabelledAttempt, ...] = ()
@@ -150,12 +150,12 @@ class ReadFacts:
     benchmark_by_task: Mapping[str, str] = field(default_factory=dict)
     sampled_rows: SampledRows | None = None
 
-    def known_names_in_option(self, option: str) -> list[str]:
+    def option_names_in_data(self, option: str) -> list[str]:
         """The names in the value of an option that the data also contains, for example names of
         tasks."""
         return sorted(
             name
-            for (flag, name), suggestion in self.option_name_suggestions.items()
+            for (flag, name), suggestion in self.suggestion_by_option_value.items()
             if flag == option and not suggestion
         )
 
@@ -177,8 +177,8 @@ class ReadFacts:
             return replace(self, error_outcomes=erring)
         losses = self.missing_outcomes.without_tasks(names)
         missing, lost = losses.missing_counts, losses.missing_counts == losses.attempt_counts
-        emptied = int(lost.sum()) if self.emptied_cells else 0
+        emptied = int(lost.sum()) if self.emptied_cell_count else 0
         return replace(self, missing_outcomes=losses, missing_outcome_count=int(missing.sum()),
-            emptied_cells=emptied,
+            emptied_cell_count=emptied,
         missing_reasons_by_model={},
                        error_outcomes=erring)  # fmt: skip

@@ -24,9 +24,9 @@ from passk_cli.render.csv_json import csv_text, json_text
 from passk_cli.render.style import Style, sentence_text
 from passk_cli.report.data_types import Panel, Report, TaskGrid, caveats, signature_line
 from passk_cli.report.plot import Plot
-from passk_cli.text import printable, strict_json
+from passk_cli.text import printable, printable_json
 
-_MEDIA_TYPES = {"csv": "text/csv", "json": "application/json"}
+_DOWNLOAD_MEDIA_TYPES = {"csv": "text/csv", "json": "application/json"}
 
 
 def html(report: Report, style: Style) -> str:
@@ -46,10 +46,13 @@ def html(report: Report, style: Style) -> str:
     def downloads(panel: Panel) -> list[tuple[str, str]]:
         """The file suffix and the data URL of each download in a panel."""
         plain = replace(panel.report, messages=report.messages)
-        document = strict_json(json.loads(json_text(plain, style)))
+        document = printable_json(json.loads(json_text(plain, style)))
         texts = {"csv": csv_text(plain, style), "json": document}
         codes = {n: b64encode(t.encode(errors="backslashreplace")) for n, t in texts.items()}
-        return [(n, f"data:{_MEDIA_TYPES[n]};base64,{code.decode()}") for n, code in codes.items()]
+        return [
+            (n, f"data:{_DOWNLOAD_MEDIA_TYPES[n]};base64,{code.decode()}")
+            for n, code in codes.items()
+        ]
 
     style = style.with_typographic_minus
     finding, *further = [sentence_text(sentence, style) for sentence in report.answer] or [""]
@@ -99,7 +102,7 @@ def task_grid_json(grid: TaskGrid) -> str:
         "link": grid.transcript_url_template,
         "first": grid.first_attempt_number,
     }
-    return strict_json(data).replace("<", "\\u003c")
+    return printable_json(data).replace("<", "\\u003c")
 
 
 @cache

@@ -24,7 +24,7 @@ from passk_cli.render import FORMAT_BY_SUFFIX, WRITER_BY_FORMAT
 from passk_cli.render.csv_json import message_data
 from passk_cli.render.markup import html
 from passk_cli.render.plain import plain
-from passk_cli.render.style import Style, report_for_charts, sentence_text
+from passk_cli.render.style import Style, report_with_chart_titles, sentence_text
 from passk_cli.report.data_types import Cell, Column, Estimate, Limits, Phrase, Report, Table
 from passk_cli.suggestions import did_you_mean_or_list
 
@@ -72,7 +72,7 @@ class Chart:
 
         with translate_errors_to_python({}):
             report = with_appearance(
-                report_for_charts(self.report, Style(percent=self.percent)), self.appearance
+                report_with_chart_titles(self.report, Style(percent=self.percent)), self.appearance
             )
             return picture_bytes(report, suffix, self.theme, self.percent, self.appearance.size)
 

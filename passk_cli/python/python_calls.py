@@ -24,7 +24,7 @@ from passk_cli.option import (
 )
 from passk_cli.suggested_fix import (
     FULL_OPTION,
-    OptionValue,
+    OptionWithValue,
     SuggestedFix,
     add_option_value,
     python_keywords,
@@ -93,7 +93,9 @@ class PythonCall:
                 before = dict(text.partition("=")[::2] for text in texts)
             elif before is not None and isinstance(value, tuple):
                 before = (
-                    split_at_commas(quote_names(field, before)) if field != "threshold" else before
+                    split_at_commas(quote_names_with_commas(field, before))
+                    if field != "threshold"
+                    else before
                 )
             options[field] = add_option_value(field, before, value)
         call = self
@@ -114,9 +116,11 @@ def translate_errors_to_python(
     try:
         yield
     except (DataError, ParameterError) as error:
-        settles = tuple(filter(None, (fix_in_python(settle, options) for settle in error.fixes)))
+        settles = tuple(
+            filter(None, (fix_with_python_keywords(settle, options) for settle in error.fixes))
+        )
         place = error.place
-        place = spell_for_python(place, options) if isinstance(place, OptionValue) else place
+        place = spell_for_python(place, options) if isinstance(place, OptionWithValue) else place
         kind = DataError if isinstance(error, DataError) else ParameterError
         if call:
             settles = tuple(
@@ -129,7 +133,7 @@ def translate_errors_to_python(
             from passk_cli.files.reading.column_choice_errors import candidate_lines
 
             for line in candidate_lines(
-                translated.candidates, lambda settle: str(fix_in_python(settle, options))
+                translated.candidates, lambda settle: str(fix_with_python_keywords(settle, options))
             ):
                 translated.add_note(printable(f"  {line}"))
         for line, settle in zip(translated.remedies, offers, strict=True):
@@ -139,10 +143,10 @@ def translate_errors_to_python(
         raise translated from None
 
 
-def quote_names(field: str, value: Any) -> Any:
+def quote_names_with_commas(field: str, value: Any) -> Any:
     """A list of names, with quotes around names that contain a comma.  A string is not changed.
 
-    >>> quote_names("by", ["temp, C", "a"]), quote_names("by", "a,b")
+    >>> quote_names_with_commas("by", ["temp, C", "a"]), quote_names_with_commas("by", "a,b")
     (['"temp, C"', 'a'], 'a,b')
     """
     return (
@@ -152,13 +156,13 @@ def quote_names(field: str, value: Any) -> Any:
 
 def with_python_fixes(message: Diagnostic, options: OptionsByName, call: PythonCall) -> Diagnostic:
     """A message with the Python calls that fix the problem."""
-    fixes = filter(None, (fix_in_python(settle, options) for settle in message.fixes))
+    fixes = filter(None, (fix_with_python_keywords(settle, options) for settle in message.fixes))
     settles = tuple(map(call.without_absent_options, filter(call.has_files_of_fix, fixes)))
     calls = tuple(call.call_text_with_fix(settle) for settle in settles if settle.is_complete)
     return replace(message, fixes=settles, remedies=calls)
 
 
-def fix_in_python(settle: SuggestedFix, options: OptionsByName) -> SuggestedFix | None:
+def fix_with_python_keywords(settle: SuggestedFix, options: OptionsByName) -> SuggestedFix | None:
     """A fix with its options as Python keywords, or None if an option of the fix has no keyword.
 
     options : options of the function that was called, or an empty dict for a method of Findings.
@@ -183,20 +187,22 @@ _CHART_KEYWORDS = {"--chart-size": "size", "--highlight": "highlight", "--panel"
 
 
 def spell_for_python(
-    item: OptionValue | SuggestedFix, options: OptionsByName = MappingProxyType({})
+    item: OptionWithValue | SuggestedFix, options: OptionsByName = MappingProxyType({})
 ) -> str:
     """An option in a sentence, or the options of a fix, as Python keywords.
 
     options : options of the current command, which have priority over options of other commands.
 
-    >>> options = OptionValue("--bounds", "1,x"), OptionValue("--min-by"), OptionValue("--skip-bad")
+    >>> options = [
+    ...     OptionWithValue("--bounds", "1,x"), OptionWithValue("--min-by"),
+    ...     OptionWithValue("--skip-bad")]
     >>> spell_for_python(options[0]), spell_for_python(options[1]), spell_for_python(options[2])
     ('bounds="1,x"', 'min_by=', 'skip_bad=True')
-    >>> spell_for_python(FULL_OPTION), spell_for_python(OptionValue("passk formats", "NAME"))
+    >>> spell_for_python(FULL_OPTION), spell_for_python(OptionWithValue("passk formats", "NAME"))
     ('.tables', 'passk_cli.formats(NAME)')
     """
     if isinstance(item, SuggestedFix):
-        return str(fix_in_python(item, options) or "")
+        return str(fix_with_python_keywords(item, options) or "")
     flag, value = item.option, item.value
     if item == FULL_OPTION:
         return ".tables"
@@ -227,7 +233,7 @@ def text_for_python(text: str, options: OptionsByName) -> str:
     def keyword(match: re.Match[str]) -> str:
         flag, value = match.groups()
         return (
-            spell_for_python(OptionValue(flag, value), options)
+            spell_for_python(OptionWithValue(flag, value), options)
             if flag in _options_by_flag(options)
             else match[0]
         )

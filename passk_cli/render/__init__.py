@@ -29,7 +29,7 @@ ERROR_WRITER_BY_FORMAT = {
 }
 # GITHUB_ANNOTATION_WRITER is the "module:name" of the function that writes GitHub annotations,
 # whatever the output format is.
-GITHUB_ANNOTATION_WRITER = "passk_cli.render.verdict_formats:github_warnings"
+GITHUB_ANNOTATION_WRITER = "passk_cli.render.verdict_formats:github_errors_and_warnings"
 # Outputs in the formats of VERDICT_FORMATS contain only the verdicts of a gate.
 VERDICT_FORMATS = ("junit", "github", "gitlab")
 VERDICT_FORMAT_BY_SUFFIX = {".xml": "junit"}

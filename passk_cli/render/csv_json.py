@@ -15,7 +15,7 @@ from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import PasskError
 from passk_cli.render.style import Style, answer_text, sentence_text, visible_parts
 from passk_cli.report.data_types import Cell, Estimate, Limits, OptionHint, Phrase, Report
-from passk_cli.text import printable, strict_json
+from passk_cli.text import printable, printable_json
 
 # REPORT_SCHEMA_VERSION is the version of the JSON output. The version changes if a key disappears
 # or changes its meaning.
@@ -62,7 +62,7 @@ def json_text(report: Report, style: Style) -> str:
         **{name: list(map(dict, items)) for name, items in report.further_lists.items()},
         **({"methods": {"text": methods.plain_text, "bibtex": methods.bibtex}} if methods else {}),
     }  # fmt: skip
-    return strict_json(document, indent=2) + "\n"
+    return printable_json(document, indent=2) + "\n"
 
 
 def message_data(message: Diagnostic) -> dict[str, Any]:
@@ -100,12 +100,12 @@ def error_document(error: PasskError, form: str) -> str:
         "remedy": remedy, "remedies": list(error.remedies), "exit": error.exit_code,
     }  # fmt: skip
     document = {"schema": ERROR_SCHEMA_VERSION, "error": data}
-    return strict_json(document, indent=2 if form == "json" else None) + "\n"
+    return printable_json(document, indent=2 if form == "json" else None) + "\n"
 
 
 def jsonl_text(report: Report, style: Style) -> str:
     """The rows of a report as JSON lines."""
-    return "".join(strict_json(record) + "\n" for record in _records(report))
+    return "".join(printable_json(record) + "\n" for record in _records(report))
 
 
 def _records(report: Report) -> list[dict[str, Any]]:

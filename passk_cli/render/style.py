@@ -29,7 +29,7 @@ from passk_cli.report.data_types import (
     signature_line,
 )
 from passk_cli.report.phrases import duration_text, p_text
-from passk_cli.suggested_fix import FULL_OPTION, OptionValue, SuggestedFix
+from passk_cli.suggested_fix import FULL_OPTION, OptionWithValue, SuggestedFix
 from passk_cli.text import display_width, printable
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Style:
     with_signature: bool = False
     intervals_below_estimates: bool = False
     with_methods: bool = False
-    option_spelling: Callable[[OptionValue | SuggestedFix], str] = str
+    option_spelling: Callable[[OptionWithValue | SuggestedFix], str] = str
 
     @property
     def with_typographic_minus(self) -> Style:
@@ -203,7 +203,7 @@ def message_line(message: Diagnostic, style: Style) -> str:
     return f"{message.severity}{name}: {sentence_text(message.pieces(), style)}"
 
 
-def report_for_charts(report: Report, style: Style) -> Report:
+def report_with_chart_titles(report: Report, style: Style) -> Report:
     """The report for charts, with rounded messages, and with the answer as the title of each plot.
 
     The plot's own title moves to the start of its subtitle.

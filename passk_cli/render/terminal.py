@@ -90,7 +90,7 @@ def _terminal_text(report: Report, style: Style, max_rows: int) -> str:
     )  # fmt: skip
     parts = visible_parts(report, style, max_rows)
     if parts.answer:
-        answer = Text(_unbreakable(parts.answer))
+        answer = Text(_with_unbreakable_blanks(parts.answer))
         answer.highlight_regex(_MAIN_CLAUSE, "bold")
         answer.highlight_regex(
             r"\b[A-Z]{4,}(?=:)", lambda word: _COLOUR_BY_VERDICT.get(word.lower(), "")
@@ -108,12 +108,14 @@ def _terminal_text(report: Report, style: Style, max_rows: int) -> str:
     more = f"{plural(len(hidden), 'more column')} ({first_few([*hidden])})"
     cuts = [OptionHint(more)] if hidden else []
     if context := context_line((*cuts, parts.context), style):
-        console.print(Text("\n".join(balance_lines(_unbreakable(context), width)), style="dim"))
+        console.print(
+            Text("\n".join(balance_lines(_with_unbreakable_blanks(context), width)), style="dim")
+        )
     if parts.signature:
         # passk does not wrap the signature, so that you can copy the signature as one line.
         console.print(Text(parts.signature, style="dim"), soft_wrap=True)
     if parts.methods:
-        console.print("\n" + _unbreakable(parts.methods.plain_text))
+        console.print("\n" + _with_unbreakable_blanks(parts.methods.plain_text))
         console.print("\n" + parts.methods.bibtex, soft_wrap=True)
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue().replace(_UNBREAKABLE_BLANK, " ")
@@ -122,7 +124,7 @@ def _terminal_text(report: Report, style: Style, max_rows: int) -> str:
     )
 
 
-def _unbreakable(text: str) -> str:
+def _with_unbreakable_blanks(text: str) -> str:
     return _UNBREAKABLE_BLANK_PATTERN.sub(_UNBREAKABLE_BLANK, text)
 
 
@@ -330,7 +332,10 @@ def _wrap_widest_column(
         room = max(_column_width(name, cells) - over, least, *map(display_width, words))
         columns[widest] = (
             name,
-            [("\n".join(wrap_text(_unbreakable(value), room)), error) for value, error in cells],
+            [
+                ("\n".join(wrap_text(_with_unbreakable_blanks(value), room)), error)
+                for value, error in cells
+            ],
         )
 
 
@@ -338,7 +343,7 @@ def _rich_table(table: Table, columns: FormattedColumns, places: Sequence[int]) 
     grid = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="")
     for i in places:
         prose = table.columns[i].kind == "text"
-        grid.add_column(_unbreakable(columns[i][0]), no_wrap=not prose, overflow="fold")
+        grid.add_column(_with_unbreakable_blanks(columns[i][0]), no_wrap=not prose, overflow="fold")
     for row, cells in enumerate(table.rows):
         if row and row == table.tied_leader_count:
             grid.add_row(*(Text("─" * _column_width(*columns[i]), style="dim") for i in places))
@@ -347,7 +352,9 @@ def _rich_table(table: Table, columns: FormattedColumns, places: Sequence[int]) 
             value, error = columns[i][1][row]
             number, line, below = value.partition("\n")
             stacked = table.columns[i].kind != "text"
-            text = Text(_unbreakable(number if stacked else value), style=_cell_style(cells[i]))
+            text = Text(
+                _with_unbreakable_blanks(number if stacked else value), style=_cell_style(cells[i])
+            )
             if stacked and line:
                 text.append(f"\n{below}", style="dim")
             texts.append(text.append(" " * bool(value) + error, style="dim") if error else text)

@@ -10,7 +10,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.render.style import Style, sentence_text
 from passk_cli.report.data_types import GateCheck, Report, signature_line
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.text import printable, strict_json
+from passk_cli.text import printable, printable_json
 
 # A rule with a verdict in _INCONCLUSIVE_VERDICTS neither passes nor fails.
 _INCONCLUSIVE_VERDICTS = ("undecided", "not judged")
@@ -94,7 +94,7 @@ def github_error(problem: str) -> str:
     return f"::error title=passk::{_escape_workflow_command(problem)}\n"
 
 
-def github_warnings(report: Report, style: Style) -> str:
+def github_errors_and_warnings(report: Report, style: Style) -> str:
     """The GitHub workflow commands of a gate with at most ten errors and at most ten warnings."""
     commands, annotations = github(report, style).splitlines(keepends=True), []
     for level in ("error", "warning"):
@@ -130,13 +130,13 @@ def gitlab(report: Report, style: Style) -> str:
         _code_quality_issue(f"passk: {message.name}", text, "info", place, str(at))
         for at, (message, text) in enumerate(zip(report.warnings, _warnings(report), strict=True))
     ]
-    return strict_json(issues, indent=2) + "\n"
+    return printable_json(issues, indent=2) + "\n"
 
 
 def gitlab_error(problem: str) -> str:
     """A GitLab code-quality report with one issue, which is the error that stopped the gate."""
     issue = _code_quality_issue("passk: error", problem, "blocker", _GITLAB_CI_FILE, "error")
-    return strict_json([issue], indent=2) + "\n"
+    return printable_json([issue], indent=2) + "\n"
 
 
 def _code_quality_issue(

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.diagnostic import WARNING, Diagnostic, fill_template
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.suggested_fix import FULL_OPTION, OptionValue, SuggestedFix
-from passk_cli.text import plural, printable, strict_json
+from passk_cli.suggested_fix import FULL_OPTION, OptionWithValue, SuggestedFix
+from passk_cli.text import plural, printable, printable_json
 
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
@@ -142,17 +142,17 @@ class OptionHint:
     The command line, Python and the report page write the option differently.  A hint about --full
     is shown only if a table is shortened.
 
-    >>> str(OptionHint("each task")), str(OptionHint("other budgets", OptionValue("--at")))
+    >>> str(OptionHint("each task")), str(OptionHint("other budgets", OptionWithValue("--at")))
     ('each task: --full', 'other budgets: --at')
     """
 
     words: str
-    option: OptionValue | SuggestedFix = FULL_OPTION
+    option: OptionWithValue | SuggestedFix = FULL_OPTION
 
     def __str__(self) -> str:
         return self.text(str)
 
-    def text(self, spelling: Callable[[OptionValue | SuggestedFix], str]) -> str:
+    def text(self, spelling: Callable[[OptionWithValue | SuggestedFix], str]) -> str:
         """The hint with the option as the function `spelling` writes it."""
         return ": ".join(filter(None, (self.words, spelling(self.option))))
 
@@ -550,7 +550,7 @@ class Report:
         names = [column.header for column in table.columns]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ParameterError(
-                OptionValue("--by", twice),
+                OptionWithValue("--by", twice),
                 "the output already has a column with this name; rename the column in the data",
                 name="reserved-column",
             )  # fmt: skip
@@ -630,5 +630,5 @@ def signature_line(report: Report) -> str:
     pairs = []
     for name, text in ((name, str(value)) for name, value in report.signature.items()):
         needs_quotes = any(c.isspace() or c in '"\\' for c in text)
-        pairs.append(f"{name}={strict_json(text) if needs_quotes else printable(text)}")
+        pairs.append(f"{name}={printable_json(text) if needs_quotes else printable(text)}")
     return " ".join(pairs)

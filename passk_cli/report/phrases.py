@@ -6,7 +6,14 @@ import math
 import re
 from collections.abc import Collection, Sequence
 
-from passk_cli.text import Category, all_in_words, first_few, join_names, names_that_fit, plural
+from passk_cli.text import (
+    OrderedCategory,
+    all_in_words,
+    first_few,
+    join_names,
+    names_that_fit,
+    plural,
+)
 
 __all__ = ["all_in_words", "first_few", "join_names", "names_that_fit", "plural"]
 
@@ -33,7 +40,7 @@ def natural_key(name: str) -> list[tuple[int, int, str]]:
     >>> sorted(["t28", "t3", "a10"], key=natural_key)
     ['a10', 't3', 't28']
     """
-    if isinstance(name, Category):
+    if isinstance(name, OrderedCategory):
         return [(0, name.place, str(name))]
     return [
         (0, int(part), part) if part.isdecimal() and len(part) <= 4_000 else (1, 0, part)
@@ -76,15 +83,15 @@ class SeriesName(str):
         return SeriesName((*self.parts[:place], *self.parts[place + 1 :]), self.separator)
 
 
-def results_of_models_text(pairs: Sequence[tuple[str, str]]) -> str:
+def metrics_of_models_text(pairs: Sequence[tuple[str, str]]) -> str:
     """A short phrase with the names of results and models.
 
     pairs : pairs of the name of a result and its model, in any order.
 
-    >>> results_of_models_text([("pass@1", "a"), ("pass@2", "b")])
+    >>> metrics_of_models_text([("pass@1", "a"), ("pass@2", "b")])
     'pass@1 of a, pass@2 of b'
     >>> pairs = [(k, m) for m in "ab" for k in ("pass@1", "pass@2")] + [("pass@2", "c")]
-    >>> results_of_models_text(pairs)
+    >>> metrics_of_models_text(pairs)
     'pass@1, pass@2 of a and 3 results of 2 other models'
     """
     pairs = list(dict.fromkeys(pairs))

@@ -48,7 +48,7 @@ class Adjustment:
     comparison_options: ComparisonOptions
 
     @property
-    def possible_and_all_test_counts(self) -> tuple[int, int]:
+    def rejectable_and_test_counts(self) -> tuple[int, int]:
         """The number of tests that can be significant, and the number of all tests.
 
         Neither of the two numbers includes tests of secondary metrics.
@@ -68,7 +68,7 @@ class Adjustment:
 
         If only 7 of 28 tests can be significant, the signature contains tests=7/28.
         """
-        (could, tests), adjust = self.possible_and_all_test_counts, self.name
+        (could, tests), adjust = self.rejectable_and_test_counts, self.name
         part = f"{could}/" if adjust == HOLM and could < tests else ""
         return {
             "test": names_of_tests(c.test for c in self.comparisons),
@@ -83,7 +83,7 @@ class Adjustment:
 
         If two groups have 28 tests each, the text is "min-P over 2×28 tests".
         """
-        (could, tests), adjust = self.possible_and_all_test_counts, self.name
+        (could, tests), adjust = self.rejectable_and_test_counts, self.name
         if adjust == UNADJUSTED:
             return "unadjusted"
         part = f"{could} of " if adjust == HOLM and could < tests else ""
@@ -101,7 +101,7 @@ class Adjustment:
     def words(self) -> str:
         """The caption about the adjustment, for example "min-P over 28 tests and their
         intervals"."""
-        (could, tests), adjust = self.possible_and_all_test_counts, self.name
+        (could, tests), adjust = self.rejectable_and_test_counts, self.name
         secondary = {c.adjustment for c in self.comparisons if c.family == SECONDARY}
         primary = next((c.first.metric.name for c in self.comparisons if c.family == PRIMARY), "")
         if adjust == UNADJUSTED:

@@ -20,7 +20,7 @@ from passk_cli.report.phrases import SeriesName, count_range, plural, tasks_and_
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.data_notes import (
     LARGER_K_POSSIBLE,
-    ODD_K,
+    MGPASS_AT_ODD_K,
     STOPPING_MESSAGE_NAMES,
     reading_notes,
     result_notes,
@@ -35,7 +35,7 @@ from passk_cli.study.values import (
     compute_values,
     on_shared_tasks,
 )
-from passk_cli.text import Category
+from passk_cli.text import OrderedCategory
 
 if TYPE_CHECKING:
     from passk_cli.study.history import PooledBaseline
@@ -51,7 +51,7 @@ class Analysis:
     pooled_baseline : the pooled runs of the baseline, if the baseline is a history.
     reading_messages : messages about reading files, in addition to the messages in the counts.
     signature_entries : entries that a command adds to the signature.
-    earlier_run : the label of the earlier of two runs, or "" if the runs have no labels.
+    earlier_run_name : the label of the earlier of two runs, or "" if the runs have no labels.
     read_texts : a function that reads the counts again with the solutions or answers of the
         attempts, or None if the data contains neither solutions nor answers.
     """
@@ -67,7 +67,7 @@ class Analysis:
     pooled_baseline: PooledBaseline | None = None
     reading_messages: tuple[Diagnostic, ...] = ()
     signature_entries: Mapping[str, object] = field(default_factory=dict)
-    earlier_run: str = ""
+    earlier_run_name: str = ""
     read_texts: Callable[[], Counts | None] | None = None
 
     @property
@@ -100,7 +100,7 @@ class Analysis:
         rates = dict(zip(places, self.pass_rates, strict=True))
         return [
             places[series]
-            for series in sort_by_score({series: -rates[series] for series in places})
+            for series in series_by_ascending_score({series: -rates[series] for series in places})
         ]
 
     @property
@@ -273,7 +273,7 @@ class Analysis:
             # The metric first@k has no bias if sampling stops at a pass.
             notes = [note for note in notes if note.name not in STOPPING_MESSAGE_NAMES]
         odd = (m for m in self.metrics if m.family == "mgpass@" and m.k % 2)
-        notes += [ODD_K(metric=m.name, most=f"{1 - 1 / m.k:.3f}") for m in odd]
+        notes += [MGPASS_AT_ODD_K(metric=m.name, most=f"{1 - 1 / m.k:.3f}") for m in odd]
         if self.counts.read_facts.sampled_rows is not None:
             from passk_cli.study.dependence import dependence_warnings
 
@@ -352,7 +352,7 @@ def range_estimate(values: TaskValues, level: float) -> Estimate:
     return Estimate(cover.point_estimate, None, *cover.limits, reason)
 
 
-def sort_by_score(scores: Mapping[SeriesKey, float]) -> list[SeriesKey]:
+def series_by_ascending_score(scores: Mapping[SeriesKey, float]) -> list[SeriesKey]:
     """The series, sorted by score from the lowest to the highest, and by name if scores are equal.
 
     Scores that differ only by rounding count as equal.  Series with an empty group value come last.
@@ -360,7 +360,7 @@ def sort_by_score(scores: Mapping[SeriesKey, float]) -> list[SeriesKey]:
     the series of one model are sorted by their group values.
     """
     scores = {series: round(score, 12) for series, score in scores.items()}
-    if not any(isinstance(part, Category) for series in scores for part in series):
+    if not any(isinstance(part, OrderedCategory) for series in scores for part in series):
         return sorted(scores, key=lambda series: ("" in series[1:], scores[series], series))
     best: dict[str, float] = {}
     for series, score in scores.items():

@@ -11,11 +11,11 @@ from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.arguments import (
     arguments_without_file,
     base_name,
-    is_file_argument,
+    is_existing_data_argument,
     paths_in_data,
 )
 from passk_cli.outcomes.counts import Counts
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
 if TYPE_CHECKING:
     from passk_cli.files.request import Request
@@ -30,7 +30,7 @@ SAME_RUN = DiagnosticType(
     example="warning[same-run]: nothing can change, because main.csv is both the new run and the"
     " baseline",
 )  # fmt: skip
-BASELINE_LEFT_OUT = DiagnosticType(
+BASELINE_FILE_LEFT_OUT = DiagnosticType(
     "baseline-left-out", NOTE, "{file} is the baseline, so it is left out of the new run",
     meaning="The folder or pattern that names the new run also contains the file of the baseline."
     " passk uses this file only as the baseline, and uses all other files as the new run.",
@@ -62,12 +62,12 @@ class RunAndBaseline:
 
         Errors: ParameterError if there are several baselines and one of them is not a file.
         """
-        absent = [path for path in paths_in_data(baseline) if not is_file_argument(path)]
+        absent = [path for path in paths_in_data(baseline) if not is_existing_data_argument(path)]
         if absent and isinstance(baseline, str):
             return cls(None)
         if absent and isinstance(baseline, list | tuple) and len(baseline) > 1:
             raise ParameterError(
-                OptionValue("--baseline", absent[0]),
+                OptionWithValue("--baseline", absent[0]),
                 "this file does not exist, but if you name several baselines, all of them must be"
                 " files; name existing files, or only one model", name="no-such-model",
             )  # fmt: skip
@@ -78,7 +78,7 @@ class RunAndBaseline:
             return cls(None, baseline)
         if not new_files:
             return cls(None, baseline, (SAME_RUN(file=name),))
-        return cls(new_files, baseline, (BASELINE_LEFT_OUT(file=name),))
+        return cls(new_files, baseline, (BASELINE_FILE_LEFT_OUT(file=name),))
 
     def read_baseline(self, read: Callable[..., Counts], request: Request) -> Counts:
         """Read the baseline with all its models.

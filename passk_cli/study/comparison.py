@@ -20,14 +20,14 @@ from passk_cli.inference.intervals import (
     equivalence_p_values,
     intervals,
 )
-from passk_cli.inference.judge_correction import FEWEST_TASKS_TO_COMPARE
+from passk_cli.inference.judge_correction import MODEL_COMPARISON_MIN_TASKS
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.sampling_variance import attempt_variance_floor
+from passk_cli.inference.sampling_variance import difference_variance_floor
 from passk_cli.metrics.registry import MetricChange
 from passk_cli.report.data_types import Cell, Estimate, number_or_range
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.significance_options import ALL
-from passk_cli.study.values import NO_TASKS, NO_VALUES, TaskValues
+from passk_cli.study.values import EMPTY_TASKS, EMPTY_VALUES, TaskValues
 from passk_cli.suggested_fix import SuggestedFix
 
 if TYPE_CHECKING:
@@ -478,7 +478,9 @@ def difference_interval_data(
             )
             mixed = int((sides[0].mixed_tasks | sides[1].mixed_tasks).sum())
             passes = (
-                (*sides[0].hull_counts, *sides[1].hull_counts) if c.factor_of_second == 1.0 else ()
+                (*sides[0].hull_interval_counts, *sides[1].hull_interval_counts)
+                if c.factor_of_second == 1.0
+                else ()
             )
         samples.append(
             IntervalData(
@@ -532,7 +534,7 @@ def with_variance_floors(
                     ]
                 )
                 c, largest = np.minimum(c, opposite_c), np.maximum(c, opposite_c)
-            floors = attempt_variance_floor(metric, n, c, largest).tolist()
+            floors = difference_variance_floor(metric, n, c, largest).tolist()
             for at, floor in zip(places[first : first + size], floors, strict=True):
                 floored[at] = floored[at].with_changes(variance_floor=floor)
     return floored
@@ -595,14 +597,14 @@ def comparison_on_shared_tasks(
         if (
             by_task
             and rates.label_degrees_of_freedom is not None
-            and rates.label_degrees_of_freedom + 1 < FEWEST_TASKS_TO_COMPARE
+            and rates.label_degrees_of_freedom + 1 < MODEL_COMPARISON_MIN_TASKS
         ):
             few = rates.label_degrees_of_freedom + 1
-            reason = f"labels of {few} tasks; a difference needs {FEWEST_TASKS_TO_COMPARE}"
+            reason = f"labels of {few} tasks; a difference needs {MODEL_COMPARISON_MIN_TASKS}"
     if not len(shared):
         reason = "the models share no task"
     if reason:
-        nothing = ((NO_VALUES, NO_VALUES), (NO_TASKS, NO_TASKS))
+        nothing = ((EMPTY_VALUES, EMPTY_VALUES), (EMPTY_TASKS, EMPTY_TASKS))
         return Comparison(first, second, shared, *nothing, *only, reason=reason)
     ends: tuple[Comparison, ...] = ()
     if first.values_if_missing_pass is not None or second.values_if_missing_pass is not None:

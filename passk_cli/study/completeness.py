@@ -14,7 +14,7 @@ from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.phrases import SeriesName, first_few, number_range, p_text_with_sign, plural
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 UNEVEN_ATTEMPTS = DiagnosticType(
     "uneven-attempts", WARNING,
@@ -159,7 +159,7 @@ def uneven_attempts_warning(counts: Counts) -> Iterator[Diagnostic]:
     )  # fmt: skip
 
 
-def require_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
+def require_exact_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
     """Return the counts if every task has n attempts, or else drop tasks or raise DataError.
 
     drop : whether to leave out tasks that do not have exactly n attempts, with a warning instead of
@@ -181,7 +181,7 @@ def require_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
         lacking.append(
             f"{SeriesName(series)} has {numbers} at {plural(len(cells), 'task')} ({names})"
         )
-    option = OptionValue("--attempts", str(n))
+    option = OptionWithValue("--attempts", str(n))
     if differs.all():
         raise DataError(option, "no task has this number of attempts", name="unplanned-attempts")
     if not drop:

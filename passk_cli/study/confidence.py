@@ -12,7 +12,7 @@ from passk_cli.errors import ParameterError, raise_first_applicable_error
 from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
 from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 if TYPE_CHECKING:
     from passk_cli.metrics.registry import Metric
@@ -33,7 +33,7 @@ def parse_bounds(value: Any) -> tuple[float, float]:
     except ValueError:
         low, high = math.nan, math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise ParameterError(OptionValue("--bounds", text), "write LOW,HIGH, for example 0,1")
+        raise ParameterError(OptionWithValue("--bounds", text), "write LOW,HIGH, for example 0,1")
     return low, high
 
 
@@ -95,7 +95,7 @@ class Confidence:
     def require_intervals(self) -> Confidence:
         """Return this object, or raise ParameterError if its interval method is "none"."""
         raise_first_applicable_error("invalid-method", (
-            self.method == "none", OptionValue("--interval", "none"),
+            self.method == "none", OptionWithValue("--interval", "none"),
             "the verdicts of this command need intervals", (SuggestedFix({"--interval": None}),),
         ))  # fmt: skip
         return self
@@ -110,11 +110,13 @@ class Confidence:
         from passk_cli.inference.intervals import METHODS
 
         method = METHODS.get(self.method)
-        if method is not None and not method.nearly_monotone:
-            steady = (name for name, candidate in METHODS.items() if candidate.nearly_monotone)
+        if method is not None and not method.nearly_monotone_in_values:
+            steady = (
+                name for name, candidate in METHODS.items() if candidate.nearly_monotone_in_values
+            )
             fitting = [name for name in steady if self.population in METHODS[name].populations]
             raise ParameterError(
-                OptionValue("--interval", self.method),
+                OptionWithValue("--interval", self.method),
                 "this method gives no valid limits if missing outcomes may pass or fail, because"
                 " its widest limits may belong to a mixture of passes and failures",
                 name="no-bounds",
@@ -134,7 +136,7 @@ class Confidence:
         method = METHODS.get(self.method)
         if method is None:
             raise_first_applicable_error("invalid-method", *(
-                (metric.definition.is_known_only_as_range, OptionValue("--interval", "none"),
+                (metric.definition.is_known_only_as_range, OptionWithValue("--interval", "none"),
                  f"{metric.name} is a range, which has no standard error",
                  (SuggestedFix({"--interval": None}),))
                 for metric in metrics
@@ -172,11 +174,11 @@ class Confidence:
 
         raise_first_applicable_error(
             "invalid-method",
-            (self.population != NEW_TASKS, OptionValue("--population", self.population),
+            (self.population != NEW_TASKS, OptionWithValue("--population", self.population),
              "estimates corrected by labels are only about new tasks",
              (SuggestedFix({"--population": None}),)),
             (self.interval not in (None, "none") and not self.uses_default_method,
-             OptionValue("--interval", self.interval),
+             OptionWithValue("--interval", self.interval),
              f"estimates corrected by labels always use the method {LOGIT_T}",
              (SuggestedFix({"--interval": None}),)),
         )  # fmt: skip

@@ -52,7 +52,7 @@ class CoverRanges:
         fields = {
             "metric": first.name, "model": name_with_groups(first.series, self.groups),
             "where": self.where,
-            "rate": metric.name_suffix if metric else "", "estimate": first.estimate,
+            "rate": metric.k_and_share_text if metric else "", "estimate": first.estimate,
             "limits": range_without_value(first), "rivals": self.overlapping_models,
             "count": len(self.overlapping_models),
             "last": name_with_groups(last.series, self.groups), "lowest": range_without_value(last),
@@ -64,7 +64,7 @@ class CoverRanges:
             cover = widest.values.cover_range(self.study.confidence.level)
             needed = cover.data_needed
             fields |= {
-                "attempts": cover.attempts_of_most_tasks, "ahead": needed.attempts,
+                "attempts": cover.tenth_percentile_attempts, "ahead": needed.attempts,
                 "tasks": needed.tasks,
                 "both": needed == DataNeeded(None, None),
                 "widest": name_with_groups(widest.series, self.groups),
@@ -103,7 +103,7 @@ COVER_ANSWERS = (
                " overlaps with"
            " the {count:range|ranges} of {rivals}."),
 )  # fmt: skip
-UNDETERMINED_COVER_ANSWER = Answer(
+TOO_WIDE_RANGES_ANSWER = Answer(
     "cover-some-not-determined",
     lambda covers: covers.open and len(covers.facts) > 1,
     "{open} of {models:range} {open:is|are} too wide for an estimate; {widest} has the widest"
@@ -116,7 +116,7 @@ def cover_sentences(study: Analysis, facts: Sequence[Result]) -> Iterator[Answer
     covers = CoverRanges(study, facts)
     if covers.facts:
         yield from first_true_sentence(COVER_ANSWERS, covers)
-        yield from true_sentences((UNDETERMINED_COVER_ANSWER,), covers)
+        yield from true_sentences((TOO_WIDE_RANGES_ANSWER,), covers)
     elif any(fact.is_range for fact in facts):
         yield from first_true_sentence(NO_SHARED_TASK_ANSWERS, study.largest_unsupported_k(facts))
     else:

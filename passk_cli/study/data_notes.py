@@ -31,7 +31,7 @@ from passk_cli.inference.stopping import (
     detect_optional_stopping,
 )
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.phrases import SeriesName, results_of_models_text
+from passk_cli.report.phrases import SeriesName, metrics_of_models_text
 from passk_cli.study.benchmarks import pooled_benchmarks_warning
 from passk_cli.study.completeness import uneven_attempts_warning
 from passk_cli.study.confidence import Confidence
@@ -114,7 +114,7 @@ SKIPPED_FILES = DiagnosticType(
     " read the file.",
     example="note[skipped-files]: passk skipped 2 files without results: config.json, run.log",
 )  # fmt: skip
-LEFT_OUT_FILES = DiagnosticType(
+UNREAD_POSSIBLE_RESULT_FILES = DiagnosticType(
     "left-files", WARNING, "passk left out {count:file} that may contain results: {files}",
     meaning="Some files in the folder may contain results, but passk did not read them. passk does"
     " not read a file that lacks a column that --field names, a file with a path that does not"
@@ -126,7 +126,7 @@ LEFT_OUT_FILES = DiagnosticType(
     example="warning[left-files]: passk left out 2 files that may contain results: old/a.csv,"
     " old/b.csv",
 )  # fmt: skip
-FILES_WITHOUT_OUTCOME = DiagnosticType(
+FILES_WITHOUT_CHOSEN_OUTCOME = DiagnosticType(
     "files-without-outcome", WARNING, "passk skipped {count:file} without the chosen outcome:"
     " {files}",
     meaning="Some files in the folder do not have the outcome that --outcome names.",
@@ -215,7 +215,7 @@ POOLED_TEMPERATURES = DiagnosticType(
     " contain different temperatures; --path '{model}_temp{temperature}.jsonl' --by temperature"
     " keeps them apart",
 )  # fmt: skip
-MIXED_COLUMNS = DiagnosticType(
+COLUMNS_DIFFER_BETWEEN_FILES = DiagnosticType(
     "mixed-columns", NOTE, "files have different columns for the {role}: {columns:and}",
     meaning="passk reads the same role from differently named columns in different files.",
     why="If the columns have different meanings, results of these files cannot be compared.",
@@ -242,7 +242,7 @@ MISSING_SCORES = DiagnosticType(
     example="note[missing-scores]: 3 attempts without a score get the lowest score, like failed"
     " attempts",
 )  # fmt: skip
-MISSING_ATTEMPT_VALUES = DiagnosticType(
+MISSING_VALUES_AS_ONE = DiagnosticType(
     "missing-values", NOTE,
     "{attempts:attempt} without a {role} {attempts:counts|count} as one {role}",
     meaning="The metric needs a value from every attempt, but some attempts have no value. passk"
@@ -306,7 +306,7 @@ SHORT_TASKS_DROPPED = DiagnosticType(
     example="warning[short-tasks-dropped]: tasks are left out of pass@5 of alpha: n=3–4 < k=5 on 2"
     " of 10 tasks",
 )  # fmt: skip
-FEW_LABELS = DiagnosticType(
+TOO_FEW_LABELS = DiagnosticType(
     "few-labels", WARNING, "passk cannot compute {numbers}: {reason}",
     MORE_LABELS_FIX,
     meaning="passk can correct the verdicts of a judge only if there are enough labels of the right"
@@ -347,7 +347,7 @@ LIMITED_USE_INTERVAL = DiagnosticType(
     only_with_full=True,
 )  # fmt: skip
 
-ODD_K = DiagnosticType(
+MGPASS_AT_ODD_K = DiagnosticType(
     "odd-k", WARNING, "{metric} is at most {most}, even for a model that passes everything",
     "use an even k",
     meaning="As published, mgpass@k divides a sum of k − ⌈k/2⌉ shares of passes by k/2. For odd k,"
@@ -516,7 +516,7 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
             names=[f"{new} counts as {old}" for new, old in facts.model_aliases.items()]
         )
     for option, message in (("--exclude-task", EXCLUDED_TASKS), ("--only-task", CHOSEN_TASKS)):
-        if names := facts.known_names_in_option(option):
+        if names := facts.option_names_in_data(option):
             yield message(tasks=len(names), names=names)
     passes = counts.c.sum()
     if facts.threshold is not None and passes in (0, counts.n.sum()):
@@ -527,15 +527,17 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     if facts.non_result_files:
         yield SKIPPED_FILES(count=len(facts.non_result_files), files=facts.non_result_files)
     if facts.left_out_files:
-        yield LEFT_OUT_FILES(count=len(facts.left_out_files), files=facts.left_out_files)
+        yield UNREAD_POSSIBLE_RESULT_FILES(
+            count=len(facts.left_out_files), files=facts.left_out_files
+        )
     if facts.files_without_outcome:
         files = facts.files_without_outcome
-        yield FILES_WITHOUT_OUTCOME(count=len(files), files=files)
+        yield FILES_WITHOUT_CHOSEN_OUTCOME(count=len(files), files=files)
     if facts.skipped_lines:
         yield SKIPPED_LINES(lines=facts.skipped_lines)
     if facts.missing_outcome_count:
         yield from missing_outcome_notes(facts)
-    if facts.emptied_cells and facts.missing_outcomes:
+    if facts.emptied_cell_count and facts.missing_outcomes:
         emptied = sorted(
             facts.missing_outcomes.emptied_task_counts_by_series().items(),
             key=lambda item: -item[1],
@@ -561,15 +563,15 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     for role, attempts in counts.attempts.items():
         columns = list(dict.fromkeys(f.roles[role] for f in facts.file_readings if role in f.roles))
         if len(columns) > 1:
-            yield MIXED_COLUMNS(role=role, columns=columns)
+            yield COLUMNS_DIFFER_BETWEEN_FILES(role=role, columns=columns)
         if attempts.valueless:
-            yield _MESSAGES_BY_MISSING_ROLE.get(role, MISSING_ATTEMPT_VALUES)(
+            yield _MESSAGES_BY_MISSING_ROLE.get(role, MISSING_VALUES_AS_ONE)(
                 attempts=attempts.valueless, role=role
             )
     attempt_numbers = (
         counts.n
         if counts.attempt_numbering is None
-        else counts.attempt_numbering.attempts_without_gaps
+        else counts.attempt_numbering.attempts_including_gaps
     )
     if any(numbers.min() < numbers.max() for numbers in (counts.n, attempt_numbers)):
         stopped = list(_stopping_notes(counts))
@@ -646,7 +648,7 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
             numbering = (
                 ()
                 if numbers is None
-                else (numbers.attempts_without_gaps[cells], numbers.last_passed[cells])
+                else (numbers.attempts_including_gaps[cells], numbers.last_passed[cells])
             )
             tested, end = tested + 1, detect_optional_stopping(n, c, *numbering)
             if end is not None:
@@ -691,7 +693,7 @@ def result_notes(
 
     def empty(fact: Result) -> DiagnosticType:
         if fact.values is not None and fact.values.labels is not None and fact.values.n.size:
-            return FEW_LABELS
+            return TOO_FEW_LABELS
         has_enough = (fact.size.n_max or 0) >= (fact.k or 0)
         return SHORT_TASKS if has_enough and short_tasks != "drop" else UNCOMPUTABLE_METRIC
 
@@ -724,7 +726,7 @@ def result_notes(
         reasons = [reason for _, reason in same]
         reason = common_reason(reasons)
         k = largest_allowed_k({fact.name for fact, _ in same}, reasons)
-        diagnostic = message(numbers=results_of_models_text(pairs), reason=reason, k=k)
+        diagnostic = message(numbers=metrics_of_models_text(pairs), reason=reason, k=k)
         if message is UNKNOWN_BOUNDS and all(_has_scores_from_0_to_1(fact) for fact, _ in same):
             from_0 = SuggestedFix(
                 {"--bounds": "0,1"}, "sets these scores if scores range from 0 to 1"

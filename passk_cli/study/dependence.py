@@ -41,7 +41,7 @@ DEPENDENT_ATTEMPTS = DiagnosticType(
     example="warning[dependent-attempts]: attempts of alpha depend on each other: later"
     " attempts pass less often (p < 0.0001); passk order tests their order",
 )  # fmt: skip
-POSSIBLE_CLUSTERS = DiagnosticType(
+POSSIBLE_CLUSTER_COLUMN = DiagnosticType(
     "possible-clusters", NOTE,
     "tasks with the same {column} have similar pass rates ({groups:value} for {tasks:task}, p {p})",
     SuggestedFix({"--cluster": "{column}"}, "treats these groups as clusters"),
@@ -76,7 +76,7 @@ def _dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
     edges = np.searchsorted(order.series_codes, np.arange(len(order.series_names) + 1))
     for place, series in enumerate(order.series_names):
         start = order.offsets[edges[place] : edges[place + 1] + 1]
-        p, pattern = _order_p_value(start - start[0], order.outcomes[start[0] : start[-1]])
+        p, pattern = _p_and_order_pattern(start - start[0], order.outcomes[start[0] : start[-1]])
         if p * tests <= LARGEST_REPORTED_P:
             significant.append((p * tests, SeriesName(series), pattern))
     if significant:
@@ -85,8 +85,8 @@ def _dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
         yield DEPENDENT_ATTEMPTS(model=model, what=pattern, p=p_text_with_sign(p), more=names)
 
 
-def _order_p_value(start: Ints, passed: Ints) -> tuple[float, str]:
-    from passk_cli.inference.stopping import stopped_on_outcome
+def _p_and_order_pattern(start: Ints, passed: Ints) -> tuple[float, str]:
+    from passk_cli.inference.stopping import has_optional_stopping
     from passk_cli.metrics.attempt_order import (
         attempts_and_passes,
         neighbour_changes,
@@ -104,7 +104,7 @@ def _order_p_value(start: Ints, passed: Ints) -> tuple[float, str]:
     spread = np.maximum(twice * (twice - n), 0) / (n**2.0 * np.maximum(n - 1, 1))
     trend = abs(score) / math.sqrt(float((pairs * (n + 1.0)).sum()) / 12)
     lag = abs(differ - float((twice / n).sum())) / math.sqrt(max(float(spread.sum()), 1e-12))
-    if max(trend, lag) < _MIN_Z_FOR_FULL_TEST or stopped_on_outcome(
+    if max(trend, lag) < _MIN_Z_FOR_FULL_TEST or has_optional_stopping(
         n, c, last=passed[start[1:] - 1]
     ):
         return 1.0, ""
@@ -134,7 +134,7 @@ def _possible_clusters(groups: ClusterCandidates) -> Iterator[Diagnostic]:
     ]
     p, number, name = min(candidates, key=lambda candidate: (candidate[0], candidate[1]))
     if p <= LARGEST_REPORTED_P + 1e-12:
-        yield POSSIBLE_CLUSTERS(
+        yield POSSIBLE_CLUSTER_COLUMN(
             column=name,
             p=p_text_with_sign(p),
             groups=number,

@@ -274,7 +274,7 @@ def renamed_models(
     """
     for old in gone:
         base = _counts_by_task(before, old)
-        fits = {new: _chance_of_changes(base, _counts_by_task(after, new)) for new in candidates}
+        fits = {new: _p_value_of_changes(base, _counts_by_task(after, new)) for new in candidates}
         if any(fits.values()):
             yield old, max(candidates, key=fits.__getitem__)
 
@@ -289,7 +289,7 @@ def _counts_by_task(counts: Counts, model: str) -> dict[tuple[str, ...], tuple[i
     }
 
 
-def _chance_of_changes(
+def _p_value_of_changes(
     old_cells: Mapping[tuple[str, ...], tuple[int, int]],
     new_cells: Mapping[tuple[str, ...], tuple[int, int]],
 ) -> float:

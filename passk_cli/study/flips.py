@@ -97,7 +97,7 @@ class Flips:
         return flip_chances(self.n, self.n_base, self.c + self.c_base).flips
 
     @property
-    def has_single_attempts(self) -> Bools:
+    def are_single_attempt_tasks(self) -> Bools:
         """For each task, whether it has only one attempt in the series and only one attempt in the
         baseline."""
         once: Bools = (self.n == 1) & (self.n_base == 1)
@@ -106,19 +106,19 @@ class Flips:
     @property
     def repeated_task_flip_count(self) -> int:
         """The number of tasks with more than one attempt that flipped."""
-        return int((self.signs[~self.has_single_attempts] != 0).sum())
+        return int((self.signs[~self.are_single_attempt_tasks] != 0).sum())
 
     @property
     def expected_chance_flips(self) -> float:
         """The number of flips that are expected by chance among the tasks with more than one
         attempt."""
-        return float(self.chance_flip_probabilities[~self.has_single_attempts].sum())
+        return float(self.chance_flip_probabilities[~self.are_single_attempt_tasks].sum())
 
     @cached_property
     def chance_flip_distribution(self) -> Floats:
         """The probabilities that chance causes 0, 1, 2, … flips among the tasks with more than one
         attempt."""
-        return poisson_binomial(self.chance_flip_probabilities[~self.has_single_attempts])
+        return poisson_binomial(self.chance_flip_probabilities[~self.are_single_attempt_tasks])
 
     @property
     def chance_flip_range(self) -> tuple[int, int]:
@@ -140,7 +140,7 @@ class Flips:
         The limit is 2 T m (1 − m) for T tasks with the mean pass rate m, because the sum of
         2p(1 − p) over the tasks is largest if the success rates p of all tasks are equal.
         """
-        passes = (self.c + self.c_base)[self.has_single_attempts]
+        passes = (self.c + self.c_base)[self.are_single_attempt_tasks]
         mean = float(passes.mean()) / 2 if len(passes) else 0.0
         return 2 * len(passes) * mean * (1 - mean)
 

@@ -30,7 +30,7 @@ from passk_cli.files.history import (
     run_file_stem,
 )
 from passk_cli.files.request import Request
-from passk_cli.files.sources.arguments import is_file_argument
+from passk_cli.files.sources.arguments import is_existing_data_argument
 from passk_cli.files.sources.path_templates import is_date_name, run_labels
 from passk_cli.inference.run_effects import (
     largest_run_difference,
@@ -43,14 +43,14 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.phrases import SeriesName, all_in_words, plural
 from passk_cli.study.duplicate_runs import DuplicateRun, copied_runs_warning, find_copies
 from passk_cli.study.values import SeriesKey, cells_with_known_amounts
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list, nearest_names
 
 if TYPE_CHECKING:
     from passk_cli.inference.intervals import Interval
     from passk_cli.study.comparison import Comparison
 
-RUN_GROUP_COLUMNS = (*RUN_COLUMNS, SETTINGS_COLUMN)
+RUN_AND_SETTINGS_COLUMNS = (*RUN_COLUMNS, SETTINGS_COLUMN)
 _RUN_COLUMN_NAMES = (
     "run", "date", "day", "night", "run_id", "build", "commit", "revision", "version", "timestamp",
 )  # fmt: skip
@@ -73,7 +73,7 @@ LEFT_OUT_TASKS = DiagnosticType(
     " --skip-run r7 leaves out the run with the fewest",
 )  # fmt: skip
 
-SHORT_RUNS = DiagnosticType(
+BASELINE_RUNS_LACK_TASKS = DiagnosticType(
     "short-runs", NOTE, "{runs:run} of the baseline {runs:lacks|lack} tasks: {names}",
     SuggestedFix({"--skip-run": "{run}"}, "leaves out the run with the fewest"),
     meaning="Some runs of the baseline do not have all tasks of the baseline. A baseline of several"
@@ -220,13 +220,13 @@ def read_history(
     """
     try:
         counts_request = replace(
-            request, by=(*request.by, *RUN_GROUP_COLUMNS), attempts=(), duplicates="keep"
+            request, by=(*request.by, *RUN_AND_SETTINGS_COLUMNS), attempts=(), duplicates="keep"
         )
         first = read(counts_request, *source)
         unused = [name for file in first.read_facts.file_readings for name in file.unused_columns]
         reserved = (*RESERVED_HISTORY_COLUMNS, *request.by)
         groups = tuple(n for n in dict.fromkeys(unused) if n not in reserved)
-        full_request = replace(request, by=(*request.by, *groups, *RUN_GROUP_COLUMNS))
+        full_request = replace(request, by=(*request.by, *groups, *RUN_AND_SETTINGS_COLUMNS))
         all_runs = read(replace(full_request, attempts=()), *source)
         for role in request.attempts:
             all_runs = _add_amounts(
@@ -234,7 +234,7 @@ def read_history(
             )
         return all_runs
     except DataError as error:
-        if error.problem in [f"no column {name!r}" for name in RUN_GROUP_COLUMNS]:
+        if error.problem in [f"no column {name!r}" for name in RUN_AND_SETTINGS_COLUMNS]:
             raise DataError(
                 error.place, f"this file is not a history of runs, because it has {error.problem}",
                 "name a file that `passk record` has written", name="no-history",
@@ -270,7 +270,7 @@ def _record_fixes(
     if source:
         return ()
     amounts = {"--with": request.attempts} if request.attempts else {}
-    settles = [*_single_run_fixes(read, request, files, amounts)]
+    settles = [*_record_fixes_per_file(read, request, files, amounts)]
     try:
         read(request)
     except DataError:
@@ -281,7 +281,7 @@ def _record_fixes(
     return (*settles, SuggestedFix(today, why, "record"))
 
 
-def _single_run_fixes(
+def _record_fixes_per_file(
     read: Callable[..., Counts], request: Request, files: Sequence[str], amounts: Mapping[str, Any]
 ) -> Iterator[SuggestedFix]:
     several = len(files) > 1 and all(map(os.path.isfile, files))
@@ -378,7 +378,7 @@ def runs_by_suite_and_series(
 ) -> dict[tuple[str, SeriesKey], list[tuple[RunLabel, int]]]:
     """For each pair of a suite and a series, the runs sorted by time, each with the index of its
     own series in the history."""
-    at = [1 + counts.group_names.index(name) for name in RUN_GROUP_COLUMNS]
+    at = [1 + counts.group_names.index(name) for name in RUN_AND_SETTINGS_COLUMNS]
     runs: dict[tuple[str, SeriesKey], list[tuple[RunLabel, int]]] = {}
     for s, series in enumerate(counts.series):
         run, time, revision, suite, settings = (series[place] for place in at)
@@ -402,7 +402,7 @@ def drop_incomplete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
     for name in skipped:
         if name not in names:
             raise ParameterError(
-                OptionValue("--skip-run", name),
+                OptionWithValue("--skip-run", name),
                 f"the history has no such run; {did_you_mean_or_list(name, names)}"
             )  # fmt: skip
     selected = [run for run in labels.values() if not {run.run, run.revision} & {*skipped}]
@@ -436,7 +436,7 @@ def find_run_groups(counts: Counts) -> list[RunGroup]:
     >>> names = [("m", name, f"2026-01-0{day}", "rev", "suite", "{}")
     ...          for day, name in ((2, "b"), (1, "a"))]
     >>> n, c = np.array([4, 4]), np.array([1, 3])
-    >>> counts = Counts.from_columns(names, ["t", "t"], n, c, RUN_GROUP_COLUMNS)
+    >>> counts = Counts.from_columns(names, ["t", "t"], n, c, RUN_AND_SETTINGS_COLUMNS)
     >>> (setup,) = find_run_groups(counts)
     >>> setup.suite, setup.series, [run.run for run in setup.runs], setup.c.tolist()
     ('suite', ('m',), ['a', 'b'], [[3], [1]])
@@ -539,7 +539,7 @@ def unspecified_runs_error(read: Callable[..., Counts], baseline: Any) -> Parame
     for setup in all_setups:
         runs[setup.suite] = min(5, max(len(setup.runs), runs.get(setup.suite, 0)))
     return ParameterError(
-        OptionValue("--baseline", baseline),
+        OptionWithValue("--baseline", baseline),
         "this file is a history; choose which runs are the baseline",
         settles=[
             SuggestedFix({"--baseline": f"{baseline}:{suite}:last{most}"},
@@ -554,25 +554,27 @@ class RunsWithAmount(NamedTuple):
 
     history : counts with one series per run.
     run_groups : maps each series to all of its runs.
-    pooled_cells : maps each series to the indices of the cells of each pooled run, at tasks that at
-        least half of the pooled runs have.
+    pooled_run_cell_indices : maps each series to the indices of the cells of each pooled run, at
+        tasks that at least half of the pooled runs have.
     """
 
     history: Counts
     run_groups: Mapping[SeriesKey, RunGroup]
-    pooled_cells: Mapping[SeriesKey, Sequence[Ints]]
+    pooled_run_cell_indices: Mapping[SeriesKey, Sequence[Ints]]
 
     @property
     def pooled_run_counts(self) -> dict[SeriesKey, int]:
         """The number of pooled runs of each series."""
-        return {series: len(cells) for series, cells in self.pooled_cells.items()}
+        return {series: len(cells) for series, cells in self.pooled_run_cell_indices.items()}
 
     def with_passes(self, c: Ints) -> RunsWithAmount:
         """A copy of these runs with other numbers of passes, for example simulated numbers."""
         setups = {
             s: replace(setup, c=c[setup.cell_indices]) for s, setup in self.run_groups.items()
         }
-        return RunsWithAmount(replace(self.history, c=c, attempts={}), setups, self.pooled_cells)
+        return RunsWithAmount(
+            replace(self.history, c=c, attempts={}), setups, self.pooled_run_cell_indices
+        )
 
 
 @dataclass(frozen=True)
@@ -625,7 +627,7 @@ class PooledBaseline:
             rows, setup, recent = (
                 base.slice_of_series(s),
                 past.run_groups[series],
-                past.pooled_cells[series],
+                past.pooled_run_cell_indices[series],
             )
             tasks = np.unique(np.concatenate([history.task_codes[cells] for cells in recent]))
             older = setup.cell_indices[: len(setup.runs) - len(recent)]
@@ -682,7 +684,9 @@ class PooledBaseline:
         )
 
 
-_FIRST_RUN_FIX = SuggestedFix({"--first-run": True}, "accepts a first run, which has no history")
+_ACCEPT_FIRST_RUN_FIX = SuggestedFix(
+    {"--first-run": True}, "accepts a first run, which has no history"
+)
 
 
 def read_pooled_baseline(
@@ -698,30 +702,32 @@ def read_pooled_baseline(
     parsed = parse_last_runs(argument)
     assert parsed is not None
     (path, number), suite = parsed, ""
-    if not is_file_argument(path) and ":" in path:
+    if not is_existing_data_argument(path) and ":" in path:
         path, _, suite = path.rpartition(":")
-    if not is_file_argument(path):
-        place = OptionValue("--baseline", argument)
+    if not is_existing_data_argument(path):
+        place = OptionWithValue("--baseline", argument)
         raise DataError(
-            place, "there is no such history", name="no-history-yet", settles=[_FIRST_RUN_FIX]
+            place, "there is no such history", name="no-history-yet",
+            settles=[_ACCEPT_FIRST_RUN_FIX],
         )  # fmt: skip
     if number < 1:
         problem = "the number of runs must be at least 1, for example :last1"
-        raise ParameterError(OptionValue("--baseline", argument), problem)
+        raise ParameterError(OptionWithValue("--baseline", argument), problem)
     counts = drop_incomplete_runs(read_history(read, request, path), skipped)
     suites = sorted({suite for suite, _ in runs_by_suite_and_series(counts)})
     if suite not in suites and (suite or len(suites) > 1):
         similar = nearest_names(suite, suites) or suites[:3]
         settles = [SuggestedFix({"--baseline": f"{path}:{name}:last{number}"}) for name in similar]
         raise DataError(
-            OptionValue("--baseline", argument), f"this history has the suites {', '.join(suites)}",
+            OptionWithValue("--baseline", argument),
+            f"this history has the suites {', '.join(suites)}",
             name="no-history-yet" if suite else "no-such-suite",
-            settles=[*settles, *[_FIRST_RUN_FIX] * bool(suite)],
+            settles=[*settles, *[_ACCEPT_FIRST_RUN_FIX] * bool(suite)],
         )  # fmt: skip
     suite_name = suite or suites[0]
-    names = tuple(name for name in counts.group_names if name not in RUN_GROUP_COLUMNS)
+    names = tuple(name for name in counts.group_names if name not in RUN_AND_SETTINGS_COLUMNS)
     raise_first_applicable_error("other-groups", (
-        names != request.by, OptionValue("--baseline", argument),
+        names != request.by, OptionWithValue("--baseline", argument),
         f"the runs of the history are split by {', '.join(names) or 'nothing'}",
         (SuggestedFix({"--by": names or None}, "splits the new run like the history"),),
     ))  # fmt: skip
@@ -742,7 +748,7 @@ def read_pooled_baseline(
                 )
             ]
             for series, setup in by_series.items():
-                notes += _short_runs_message(history, setup, recent[series])
+                notes += _runs_lacking_tasks_message(history, setup, recent[series])
     total = replace(pools[""], attempts={})
     for role in request.attempts:
         total = total.with_attempts_from(pools[role], role)
@@ -765,7 +771,7 @@ def _cells_of_latest_run(history: Counts, runs: Sequence[Ints]) -> Ints:
     return np.array([*cells.values()], dtype=np.int64)
 
 
-def _short_runs_message(
+def _runs_lacking_tasks_message(
     history: Counts, setup: RunGroup, runs: Sequence[Ints]
 ) -> Iterator[Diagnostic]:
     tasks = len(np.unique(np.concatenate([history.task_codes[cells] for cells in runs])))
@@ -777,4 +783,4 @@ def _short_runs_message(
     ]
     if short:
         names = [f"{name} has {number:,} of {tasks:,}" for number, name in short]
-        yield SHORT_RUNS(runs=len(short), names=names, run=min(short)[1])
+        yield BASELINE_RUNS_LACK_TASKS(runs=len(short), names=names, run=min(short)[1])

@@ -16,11 +16,11 @@ from passk_cli.inference.integrity import (
     CertainTasksTest,
     ClosestPartners,
     EqualTextsTest,
-    MissingAttemptsTest,
+    SelectiveOmissionTest,
     certain_tasks_test,
     closest_partners,
     equal_texts_test,
-    missing_attempts_test,
+    selective_omission_test,
 )
 from passk_cli.inference.stopping import (
     FIRST_PASS,
@@ -92,10 +92,10 @@ class SubmissionBoard:
         return certain_tasks_test(self.n, self.c)
 
     @cached_property
-    def missing_attempt_counts(self) -> MissingAttemptsTest:
+    def missing_attempt_counts(self) -> SelectiveOmissionTest:
         """For each submission, the number of attempts that it lacks although most submissions have
         them."""
-        return missing_attempts_test(self.n, self.c)
+        return selective_omission_test(self.n, self.c)
 
     @cached_property
     def optional_stopping(self) -> list[OptionalStopping | None]:
@@ -108,7 +108,7 @@ class SubmissionBoard:
         numbering = (
             ()
             if numbers is None
-            else (numbers.attempts_without_gaps[rows], numbers.last_passed[rows])
+            else (numbers.attempts_including_gaps[rows], numbers.last_passed[rows])
         )
         result = detect_optional_stopping(self.counts.n[rows], self.counts.c[rows], *numbering)
         number = len(self.counts.series)
@@ -242,11 +242,11 @@ class Submission:
             yield EQUAL_TEXTS, SubmissionRemark(number, total, words, chance, None, name, second)
         losses = board.missing_attempt_counts
         if number := int(losses.missing_attempts[at]):
-            words = f"lacks {number:,} of {plural(losses.usual_attempts, 'attempt')}"
+            words = f"lacks {number:,} of {plural(losses.usual_total_attempts, 'attempt')}"
             words += ", mostly at tasks that other submissions fail"
             yield (
                 MISSING,
-                SubmissionRemark(number, losses.usual_attempts, words, float(losses.p[at])),
+                SubmissionRemark(number, losses.usual_total_attempts, words, float(losses.p[at])),
             )
         if (end := board.optional_stopping[at]) is not None:
             tasks, chance = int((board.n[at] > 0).sum()), end.chance_without_stopping * len(names)

@@ -135,10 +135,10 @@ def _estimates_sentence(counts: Counts, facts: Sequence[Result]) -> str:
                 )
                 ratios += (
                     f" {name} is the share of tasks with a true success rate of at least"
-                    f" {metric.name_suffix}, from {tasks} and {attempts}. The range of {name} is"
-                    f" over"
-                    " all distributions of tasks' success rates with a log likelihood at most"
-                    f" {drop:.2f} below the maximum{_citation(metric.definition.citation_keys)}."
+                    f" {metric.k_and_share_text}, from {tasks} and {attempts}. The range of {name}"
+                    " is over all distributions of tasks' success rates with a log likelihood at"
+                    f" most {drop:.2f} below the maximum"
+                    f"{_citation(metric.definition.citation_keys)}."
                 )
             elif metric.definition.is_ratio_of_means:
                 ratios += (
@@ -146,7 +146,7 @@ def _estimates_sentence(counts: Counts, facts: Sequence[Result]) -> str:
                     f" divided by pass@1, from {tasks} and {attempts}."
                 )
             else:
-                ks.setdefault(metric.family, []).append(metric.name_suffix)
+                ks.setdefault(metric.family, []).append(metric.k_and_share_text)
     if not ks:
         return ratios.strip()
     names: list[str] = []

@@ -10,7 +10,7 @@ from passk_cli.errors import ParameterError, raise_first_applicable_error
 from passk_cli.files.roles import TRUTH_ROLE
 from passk_cli.option import Option
 from passk_cli.report.phrases import plural
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 if TYPE_CHECKING:
     from passk_cli.inference.judge_correction import JudgeLabels
@@ -53,7 +53,7 @@ def parse_k(value: Any) -> tuple[int, ...]:
 def refuse_ranged_metrics(metrics: Iterable[Metric], option: str) -> None:
     """Raise ParameterError if an option names a metric that gives a range rather than a value."""
     raise_first_applicable_error("unknown-metric", *(
-        (metric.definition.is_known_only_as_range, OptionValue(option, metric.name),
+        (metric.definition.is_known_only_as_range, OptionWithValue(option, metric.name),
          "the value of this metric is a range, which only estimate, compare, curve and `gate --min`"
          " support", ())
         for metric in metrics
@@ -86,9 +86,9 @@ class RequiredAttempts:
         """
         if self.attempts is None:
             return counts
-        from passk_cli.study.completeness import require_attempts
+        from passk_cli.study.completeness import require_exact_attempts
 
-        return require_attempts(counts, self.attempts, drop=self.short_tasks == "drop")
+        return require_exact_attempts(counts, self.attempts, drop=self.short_tasks == "drop")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -21,13 +21,14 @@ from passk_cli.text import plural
 # SIGNIFICANCE_LEVEL is the significance level of the test of whether a model lacks more outcomes
 # than another model, over all pairs of models.
 SIGNIFICANCE_LEVEL = 0.05
-# TREATMENTS maps each value of --missing to words for how attempts without an outcome are treated.
-TREATMENTS = {
+# WORDS_BY_MISSING_POLICY maps each value of --missing to words for how attempts without an outcome
+# are treated.
+WORDS_BY_MISSING_POLICY = {
     "fail": "counted as failures",
     "drop": "left out",
     BOUNDS: "tried as pass and as fail",
 }
-_PLURAL_REASONS = ("timeout", "error", "crash")
+_COUNTABLE_REASONS = ("timeout", "error", "crash")
 MISSING_COUNTED = DiagnosticType(
     "missing-counted", NOTE,
     "{missing:attempt} without an outcome {missing:counts|count} as failed: {lost}",
@@ -128,7 +129,7 @@ def missing_outcome_words(
             continue
         why = sorted((reasons or {}).get(model, {}).items(), key=lambda item: (-item[1], item[0]))
         kinds = ", ".join(
-            plural(count, reason) if reason in _PLURAL_REASONS else f"{count:,} {reason}"
+            plural(count, reason) if reason in _COUNTABLE_REASONS else f"{count:,} {reason}"
             for reason, count in why
         )
         yield f"{model} {missing:,} of {attempts:,}{f' ({kinds})' if kinds else ''}"
@@ -198,14 +199,14 @@ def uneven_missing_pairs(losses: MissingOutcomes) -> list[UnevenMissingOutcomes]
 def left_out_words(facts: ReadFacts, series: Sequence[str]) -> list[str]:
     """Phrases about skipped lines and files, and about the attempts and tasks of a series that have
     no outcome."""
-    missing, emptied = facts.missing_outcome_count, facts.emptied_cells
+    missing, emptied = facts.missing_outcome_count, facts.emptied_cell_count
     if facts.missing_outcomes is not None:
-        own_missing, own_emptied = facts.missing_outcomes.missing_attempts_and_tasks(series) or (
+        own_missing, own_emptied = facts.missing_outcomes.missing_and_emptied_counts(series) or (
             missing,
             emptied,
         )
         missing, emptied = own_missing, own_emptied if emptied else 0
-    became = TREATMENTS.get(facts.missing_policy)
+    became = WORDS_BY_MISSING_POLICY.get(facts.missing_policy)
     words = {
         f"{plural(facts.skipped_lines, 'line')} skipped": facts.skipped_lines,
         f"{plural(facts.empty_file_count, 'empty file')} skipped": facts.empty_file_count,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from passk_cli.arrays import Ints
 from passk_cli.inference.noise import attempts_for_noise, intraclass_correlation, noise_floor
-from passk_cli.inference.stopping import stopped_on_outcome
+from passk_cli.inference.stopping import has_optional_stopping
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Estimate
 from passk_cli.report.phrases import SeriesName
@@ -77,7 +77,7 @@ def noise_by_series(counts: Counts, level: float) -> Iterator[SeriesNoise]:
     for place, series in enumerate(counts.series):
         rows = counts.slice_of_series(place)
         n, c = counts.n[rows], counts.c[rows]
-        if n.max(initial=0) > 1 and not stopped_on_outcome(n, c):
+        if n.max(initial=0) > 1 and not has_optional_stopping(n, c):
             yield SeriesNoise(series, n, c, level)
 
 
@@ -117,22 +117,22 @@ class NoiseSummary:
         }  # fmt: skip
 
 
-_NOISE_OF_SEVERAL_MODELS = Answer(
+_NOISE_FLOOR_OF_MODELS = Answer(
     "noise-floor-of-models", lambda noise: noise.noisy and not noise.has_single_series,
     "Two runs of a model{?by| in one group of {by:and}} differ by up to {floor:=points} by chance"
     " ({level}, one attempt per task{?several|, at the {several:task} with several attempts}).",
 )  # fmt: skip
-NOISE_ANSWERS = (
-    _NOISE_OF_SEVERAL_MODELS,
+NOISE_FLOOR_ANSWERS = (
+    _NOISE_FLOOR_OF_MODELS,
     Answer("noise-floor", lambda noise: bool(noise.noisy),
            "Two runs of one attempt per task differ by up to {floor:=points} by chance ({level}"
            "{?several|, at the {several:task} with several attempts}); {flaky} of {tasks:task}"
            " {flaky:is|are} flaky{?correlation|; intraclass correlation {correlation:=score}}."),
 )  # fmt: skip
-# The answers in NOISE_ANSWERS_WITHOUT_FLAKY_TASKS follow a sentence that already contains the
+# The answers in NOISE_FLOOR_ONLY_ANSWERS follow a sentence that already contains the
 # number of flaky tasks.
-NOISE_ANSWERS_WITHOUT_FLAKY_TASKS = (
-    _NOISE_OF_SEVERAL_MODELS,
+NOISE_FLOOR_ONLY_ANSWERS = (
+    _NOISE_FLOOR_OF_MODELS,
     Answer("noise-floor-of-tasks", lambda noise: bool(noise.noisy),
            "Two runs of one attempt per task differ by up to {floor:=points} by chance ({level}"
            "{?several|, at the {several:task} with several attempts})"

@@ -29,7 +29,7 @@ from passk_cli.study.significance_options import (
     TESTS,
     WITHIN,
 )
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 MCNEMAR = "mcnemar"
 _DEFAULT_TEST_FIX = SuggestedFix({"--test": None}, "uses the valid test")
@@ -107,7 +107,7 @@ def _require_valid_test(comparison: Comparison, confidence: Confidence, test: st
         )
     if problem:
         raise ParameterError(
-            OptionValue("--test", test), problem, name="invalid-method", settles=settles
+            OptionWithValue("--test", test), problem, name="invalid-method", settles=settles
         )
 
 

@@ -42,7 +42,7 @@ from passk_cli.study.significance_options import (
     T,
 )
 from passk_cli.study.values import SeriesKey, TaskValues
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
 BETTER, WORSE, EQUIVALENT, TIED = "better", "worse", "equivalent", "tied"
 _P_VALUE_ATTRIBUTES = ("p", "equivalence")
@@ -79,7 +79,7 @@ def choose_pairs(
     pairs: list[tuple[TaskValues, TaskValues]] = []
     for rivals in cells.values():
         rivals.sort(key=lambda rates: (
-            rates.series[0] == study.earlier_run, place[rates.series], rates.series,
+            rates.series[0] == study.earlier_run_name, place[rates.series], rates.series,
         ))  # fmt: skip
         base = [rates for rates in rivals if rates.series[0] == baseline]
         if baseline is None:
@@ -101,7 +101,7 @@ class OneModelError(ParameterError):
         )
         if where := counts.read_facts.where_condition:
             place, problem = (
-                OptionValue("--where", where),
+                OptionWithValue("--where", where),
                 "this condition leaves only one model, so there is nothing to compare",
             )
             super().__init__(place, problem, name="nothing-to-compare", settles=settles)
@@ -291,7 +291,7 @@ def _adjusted_results(
         unsure = (tested <= alpha + 1e-9) & (len(tested) * tested > alpha - 1e-9)
         if verdicts and not rules.margin and not unsure.any():
             continue
-        if together := _min_p_family(comparisons, tested):
+        if together := _min_p_test_data(comparisons, tested):
             to_draw[at] = together
         else:
             laws[at] = MinPDistribution(len(tested), np.empty(0))
@@ -333,7 +333,7 @@ def _adjusted_results(
         )
 
 
-def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> FamilyOfTests | None:
+def _min_p_test_data(comparisons: Sequence[Comparison], p: Floats) -> FamilyOfTests | None:
     tested = [c for c in comparisons if c.has_p_value]
     first, clusters = comparisons[0].tasks, comparisons[0].clusters
     shared = all(arrays_equal(c.tasks, first) for c in comparisons)
@@ -374,7 +374,7 @@ def _tests_with_missing_outcomes(
         return run_tests(comparisons, confidence, rules.test)
     if rules.test == T:
         raise ParameterError(
-            OptionValue("--test", "t"),
+            OptionWithValue("--test", "t"),
             "this test has no valid p-value if missing outcomes may pass or fail, because p may be"
             " largest for a mixture of passes and failures",
             name="no-bounds", settles=[SuggestedFix({"--test": None})],

@@ -18,7 +18,7 @@ from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.significance_options import ALL, BONFERRONI, MIN_P, ComparisonOptions
 from passk_cli.study.values import SeriesKey
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 
 def compare_costs_per_success(
@@ -97,8 +97,8 @@ def refuse_options_for_ratios(comparisons: Sequence[Comparison], rules: Comparis
     raise_first_applicable_error("invalid-method", *(
         (ratio and value, option, problem, (SuggestedFix({option.option: None}),)) for option, value
         in (
-            (OptionValue("--test", rules.test), rules.test),
-            (OptionValue("--margin", f"{rules.margin:g}"), rules.margin),
-            (OptionValue("--family", ALL), rules.family == ALL and len(metrics) > 1),
+            (OptionWithValue("--test", rules.test), rules.test),
+            (OptionWithValue("--margin", f"{rules.margin:g}"), rules.margin),
+            (OptionWithValue("--family", ALL), rules.family == ALL and len(metrics) > 1),
         )
     ))  # fmt: skip

@@ -88,7 +88,9 @@ class Result:
 def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> Estimate:
     """A ratio of means, or a difference of two ratios, with its limits."""
     # Unknown costs may be arbitrarily large, so the ratio of costs has no upper limit.
-    endless = any(end is not None and math.isinf(end) for end in (ratio.value, ratio.largest_value))
+    endless = any(
+        end is not None and math.isinf(end) for end in (ratio.value, ratio.missing_cost_upper_bound)
+    )
     reason = ratio.reason or (
         "amounts are missing, so one end of the range is not known" if endless else ""
     )
@@ -100,7 +102,7 @@ def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> 
         reason,
         signed,
         unit=unit,
-        range_upper_end=ratio.largest_value,
+        range_upper_end=ratio.missing_cost_upper_bound,
     )
 
 

@@ -270,7 +270,7 @@ class SeriesMetricTable(Section[SeriesRow]):
         GROUP_COLUMN,
         replace(METRIC_COLUMN, repeated_items=lambda section: section.metric_columns[:1]),
         Column("interval of {0.name}", visibility=WIDE,
-            repeated_items=lambda section: section.drawn_metric_columns,
+            repeated_items=lambda section: section.interval_strip_columns,
                meaning="The interval of {0.name}, drawn on a common scale. Only terminals with at"
                " least 110 columns show"
                " it.", cell_of_record=lambda row, number: row.result_by_name[number.name].estimate
@@ -290,7 +290,7 @@ class SeriesMetricTable(Section[SeriesRow]):
         return record.result_by_name.values()
 
     @property
-    def drawn_metric_columns(self) -> list[MetricColumn]:
+    def interval_strip_columns(self) -> list[MetricColumn]:
         """The column that draws the intervals of the first metric, or an empty list if there is
         only one row or the metric is not a share."""
         several = len(self.records) > 1
@@ -338,7 +338,7 @@ def _data_choice_texts(counts: Counts) -> Iterator[str]:
         labels = int(truth.count[labelled].sum())
         yield f"corrected by {plural(labels, 'label')} of {plural(tasks, 'task')}"
     for option, words in (("--exclude-task", "left out"), ("--only-task", "chosen")):
-        if names := facts.known_names_in_option(option):
+        if names := facts.option_names_in_data(option):
             yield f"{plural(len(names), 'task')} {words}"
 
 

@@ -27,7 +27,7 @@ def signature(
     """
     names: dict[str, list[str]] = {family: [] for family in FAMILIES}
     for metric in metrics:
-        names[metric.family].append(metric.name_suffix)
+        names[metric.family].append(metric.k_and_share_text)
     entries: dict[str, object] = {
         **VERSION_SIGNATURE_ENTRIES,
         "metrics": " ".join(family + ",".join(ks) for family, ks in names.items() if ks),
@@ -46,8 +46,8 @@ def signature(
             "path": facts.path_template,
             "passes": ",".join(facts.passing_values), "pool": ",".join(facts.pooled_columns),
             "alias": ",".join(f"{new}={old}" for new, old in facts.model_aliases.items()),
-            "exclude_task": ",".join(facts.known_names_in_option("--exclude-task")),
-            "only_task": ",".join(facts.known_names_in_option("--only-task")),
+            "exclude_task": ",".join(facts.option_names_in_data("--exclude-task")),
+            "only_task": ",".join(facts.option_names_in_data("--only-task")),
             "where": facts.where_condition or None, "by": ",".join(counts.group_names) or None,
         }  # fmt: skip
     return {

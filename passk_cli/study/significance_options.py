@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from passk_cli.errors import ParameterError
 from passk_cli.option import Option
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 
 class NamedTest(NamedTuple):
@@ -55,9 +55,9 @@ ADJUSTMENT_NAMES = {
 UNPAIRED_CHOICES = ("drop", "error")
 FAMILIES = (PRIMARY, ALL) = ("primary", "all")
 SECONDARY = "secondary"
-GATE_VERDICTS = (PASS, FAIL, UNDECIDED, ERROR) = ("pass", "fail", "undecided", "error")
-# A rule without its baseline, or about a quarantined task, gets the verdict NOT_JUDGED.
-NOT_JUDGED = "not judged"
+GATE_RULE_VERDICTS = (PASS, FAIL, UNDECIDED, ERROR) = ("pass", "fail", "undecided", "error")
+# A rule without its baseline, or about a quarantined task, gets the verdict RULE_NOT_JUDGED.
+RULE_NOT_JUDGED = "not judged"
 
 
 def parse_margin(value: Any) -> float:
@@ -72,7 +72,7 @@ def parse_margin(value: Any) -> float:
     if not 0.0 <= margin < 1.0:
         text = value if math.isnan(margin) else f"{margin:g}"
         raise ParameterError(
-            OptionValue("--margin", text),
+            OptionWithValue("--margin", text),
             "the margin must be at least 0 and below 1, for example 0.02",
         )
     return margin
@@ -122,7 +122,7 @@ class ComparisonOptions:
         """
         if self.adjust == MIN_P:
             raise ParameterError(
-                OptionValue("--adjust", MIN_P),
+                OptionWithValue("--adjust", MIN_P),
                 "min-p needs tests that compare tasks, but these tests permute attempts",
                 name="invalid-method",
                 settles=[SuggestedFix({"--adjust": HOLM})],

@@ -123,7 +123,7 @@ def name_with_groups(series: SeriesKey, group_names: Sequence[str], joint: str =
     return series[0] + groups
 
 
-def results_in_named_groups(facts: Sequence[Result]) -> Sequence[Result]:
+def results_with_nonempty_groups(facts: Sequence[Result]) -> Sequence[Result]:
     """The results of the groups with a name, or all results if no group has a name."""
     return [fact for fact in facts if all(fact.series[1:])] or facts
 
@@ -154,7 +154,7 @@ def find_extreme(
 ) -> ExtremeValue:
     """The models with the highest value (if sign is 1) or with the lowest value (if sign is −1).
     If any groups have a name, only these groups are used."""
-    facts = results_in_named_groups(facts)
+    facts = results_with_nonempty_groups(facts)
     spans = np.sort(
         [[sign * float(end or 0.0) for end in f.estimate.range_ends] for f in facts], axis=1
     )

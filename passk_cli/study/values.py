@@ -14,7 +14,7 @@ from passk_cli.arrays import Bools, Floats, Ints, NDArray
 from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
 from passk_cli.files.request import MISSING_COST_FIXES, MISSING_FIXES
 from passk_cli.files.roles import TRUTH_ROLE
-from passk_cli.inference.bootstrap_weights import resampled_attempt_means
+from passk_cli.inference.bootstrap_weights import fixed_task_bootstrap_means
 from passk_cli.inference.intervals import IntervalData
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.sampling_variance import within_variance, within_variance_from_attempts
@@ -30,7 +30,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Cell, number_or_range
 from passk_cli.report.phrases import SeriesName, count_range, number_range, plural
 from passk_cli.study.confidence import Confidence
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
 if TYPE_CHECKING:
     from passk_cli.inference.cost_per_success import TaskCosts
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 SeriesKey = tuple[str, ...]
 # Rows with averages over all groups have the group name AVERAGE_GROUP.
 AVERAGE_GROUP = "average"
-NO_VALUES: Floats = np.empty(0)
-NO_TASKS: Ints = np.empty(0, dtype=np.int64)
+EMPTY_VALUES: Floats = np.empty(0)
+EMPTY_TASKS: Ints = np.empty(0, dtype=np.int64)
 # UNPRICED_REASON is the reason why the cost of a model is unknown. If all attempts cost 0, the
 # price is probably missing.
 UNPRICED_REASON = "every attempt costs 0"
@@ -139,7 +139,7 @@ class TaskValues:
     clusters: Ints | None = None
     attempts: AttemptValueCounts | None = None
     labels: JudgeLabels | None = None
-    uncorrected_values: Floats = field(default_factory=lambda: NO_VALUES)
+    uncorrected_values: Floats = field(default_factory=lambda: EMPTY_VALUES)
     hidden_variance: float = 0.0
     label_degrees_of_freedom: int | None = None
     judge_error_rates: Sequence[tuple[int, int]] = ()
@@ -229,7 +229,7 @@ class TaskValues:
         if self.metric.definition.is_ratio_of_means and attempts is not None:
             values, reason = self.metric.values_from_attempts(attempts), ""
             if np.isnan(values).any():
-                values, reason = NO_VALUES, NO_PASS_REASON
+                values, reason = EMPTY_VALUES, NO_PASS_REASON
         subset = replace(
             self, tasks=tasks, n=self.n[at], c=self.c[at], values=values, clusters=codes,
             attempts=attempts, values_if_missing_pass=self.values_if_missing_pass
@@ -301,7 +301,7 @@ class TaskValues:
             scores = self.attempts.value
             if scores.min() < low or scores.max() > high:
                 raise ParameterError(
-                    OptionValue("--bounds", f"{low:g},{high:g}"),
+                    OptionWithValue("--bounds", f"{low:g},{high:g}"),
                     f"scores of {self.name} range from {scores.min():g} to {scores.max():g}",
                     settles=[SuggestedFix(
                         {"--bounds": f"{min(low, scores.min()):g},{max(high, scores.max()):g}"},
@@ -318,7 +318,7 @@ class TaskValues:
             clusters=self.clusters,
             resampled_means=self.simulated_means(confidence) if repeated else None,
             mixed_task_count=int(self.mixed_tasks.sum()) if fixed else 0,
-            metric_counts=self.hull_counts if fixed else (),
+            metric_counts=self.hull_interval_counts if fixed else (),
             hidden_variance=self.hidden_variance,
             label_degrees_of_freedom=self.label_degrees_of_freedom,
             values_near_bound=self.values_near_bound,
@@ -327,7 +327,7 @@ class TaskValues:
         )
 
     @property
-    def hull_counts(self) -> tuple[MetricCounts, ...]:
+    def hull_interval_counts(self) -> tuple[MetricCounts, ...]:
         """The counts that the interval method hull needs, or an empty tuple if hull does not fit
         the metric."""
         from passk_cli.inference.hull_interval import MetricCounts
@@ -348,7 +348,7 @@ class TaskValues:
         sizes = np.unique(self.n).tolist()
         tables = [self.metric.values(np.full(s + 1, s), np.arange(s + 1)) for s in sizes]
         draws = confidence.resamples, confidence.seed
-        return resampled_attempt_means(self.n, self.c, [np.concatenate(tables)], *draws)[:, 0]
+        return fixed_task_bootstrap_means(self.n, self.c, [np.concatenate(tables)], *draws)[:, 0]
 
 
 def on_shared_tasks(rivals: Sequence[TaskValues]) -> list[TaskValues]:
@@ -397,7 +397,7 @@ def compute_values(
         computed = dict(zip(computable, task_values(computable, n, c, attempts), strict=True))
         for metric in metrics:
             bag = attempts.get(metric.definition.required_attempt_data)
-            entry = TaskValues(series, metric, tasks, n, c, NO_VALUES, "", clusters, bag)
+            entry = TaskValues(series, metric, tasks, n, c, EMPTY_VALUES, "", clusters, bag)
             if metric in computed:
                 entry = replace(entry, values=computed[metric])
             else:
@@ -405,9 +405,9 @@ def compute_values(
             if entry.reason:
                 pass
             elif metric.definition.amount_unit == "$" and bag is not None and not bag.value.any():
-                entry = replace(entry, values=NO_VALUES, reason=UNPRICED_REASON, attempts=None)
+                entry = replace(entry, values=EMPTY_VALUES, reason=UNPRICED_REASON, attempts=None)
             elif metric.definition.is_ratio_of_means and not entry.c.any():
-                entry = replace(entry, values=NO_VALUES, reason=NO_PASS_REASON)
+                entry = replace(entry, values=EMPTY_VALUES, reason=NO_PASS_REASON)
             elif entry.n.min() < metric.k and np.isnan(entry.values).any():
                 entry = _with_enough_attempts(entry, short_tasks)
             if labels is not None:
@@ -444,7 +444,7 @@ def _partly_known_amounts(
     }:
         if np.isnan(attempts[role].value).any():
             raise ParameterError(
-                OptionValue("--missing-cost", "bounds"),
+                OptionWithValue("--missing-cost", "bounds"),
                 "the mean has no upper limit, because some amounts are not known",
                 name="no-bounds",
                 settles=MISSING_COST_FIXES,
@@ -463,7 +463,7 @@ def _with_enough_attempts(entry: TaskValues, short_tasks: str) -> TaskValues:
     unsolved = "" if metric.definition.exchangeable else " and no pass"
     reason = TooFewAttempts(metric.k, unsolved, few, len(entry.n))
     if short_tasks == "empty" or not enough.any():
-        return replace(entry, values=NO_VALUES, reason=reason, attempts=None)
+        return replace(entry, values=EMPTY_VALUES, reason=reason, attempts=None)
     return replace(entry.restrict(entry.tasks[enough]), reason=reason)
 
 
@@ -500,7 +500,7 @@ def correct_by_labels(judged: TaskValues, labels: JudgeLabels) -> TaskValues:
             values_near_bound=None
         )  # fmt: skip
     if reason := labels.refusal_reason(metric):
-        return replace(with_labels, values=NO_VALUES, reason=reason)
+        return replace(with_labels, values=EMPTY_VALUES, reason=reason)
     return replace(with_labels, **labels.corrected(metric)._asdict())
 
 
@@ -509,13 +509,13 @@ def correct_by_error_rates(judged: TaskValues, errors: Sequence[tuple[int, int]]
     rates at other attempts."""
     if judged.metric not in (Metric("pass@", 1), Metric("pass^", 1)):
         reason = "labels of other attempts can correct only metrics with k = 1"
-        return replace(judged, values=NO_VALUES, reason=reason, attempts=None)
+        return replace(judged, values=EMPTY_VALUES, reason=reason, attempts=None)
     from passk_cli.inference.judge_correction import correct_by_judge_error_rates
 
     values = correct_by_judge_error_rates(judged.n, judged.c, errors)
     if values is None:
         reason = "the judge passes correct attempts hardly more often than wrong attempts"
-        return replace(judged, values=NO_VALUES, reason=reason)
+        return replace(judged, values=EMPTY_VALUES, reason=reason)
     return replace(
         judged, uncorrected_values=judged.values, judge_error_rates=errors, **values._asdict()
     )
@@ -563,14 +563,14 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
     for metric in metrics:
         raise_first_applicable_error(
             "no-bounds",
-            (metric.definition.required_attempt_data, OptionValue("--missing", "bounds"),
+            (metric.definition.required_attempt_data, OptionWithValue("--missing", "bounds"),
              f"{metric.name} needs the {metric.definition.required_attempt_data} of each attempt,"
              f" which"
              " is not known for attempts without an outcome", MISSING_FIXES),
-            (metric.definition.is_known_only_as_range, OptionValue("--missing", "bounds"),
+            (metric.definition.is_known_only_as_range, OptionWithValue("--missing", "bounds"),
              f"the value of {metric.name} is already a range, and may not be highest if all missing"
              " outcomes pass", MISSING_FIXES),
-            (not metric.definition.is_monotone_in_passes, OptionValue("--missing", "bounds"),
+            (not metric.definition.is_monotone_in_passes, OptionWithValue("--missing", "bounds"),
              f"{metric.name} may be largest if only some missing outcomes pass; use metrics that"
              " rise with every pass, such as pass@k and pass^k", MISSING_FIXES),
         )  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from passk_cli.charts.chart_options import Appearance, plots_with_appearance
-from passk_cli.charts.layout import CurveLayout, density_outlines, row_label_lines
+from passk_cli.charts.layout import CurveLayout, density_outlines, row_names_and_headings
 from passk_cli.charts.svg import draw_legend_and_panels, svg_document
 from passk_cli.charts.theme import THEMES
 from passk_cli.report.phrases import SeriesName
@@ -113,7 +113,7 @@ def test_long_names_keep_the_part_that_differs() -> None:
     assert [label["text"] for label in lines.line_end_labels] == short
     trees = forest(rows, label="m", value="v", low="l", high="h")
     shorter = [f"…{size}b… {heat}" for size in (7, 70) for heat in ("0.2", "0.8")]
-    assert [text for _, text in row_label_lines(trees, 18, len)] == shorter
+    assert [text for _, text in row_names_and_headings(trees, 18, len)] == shorter
 
 
 def test_undefined_values_break_the_line_and_isolated_values_are_points() -> None:

@@ -13,7 +13,7 @@ from scipy import stats
 import passk_cli
 from passk_cli.errors import ParameterError
 from passk_cli.inference.difference import difference_distribution
-from passk_cli.inference.sampling_variance import attempt_variance_floor
+from passk_cli.inference.sampling_variance import difference_variance_floor
 from passk_cli.metrics.registry import Metric, MetricChange, parse_change
 from passk_cli.outcomes.attempts import AttemptValueCounts
 from tests.conftest import SAMPLES, Passk, Write, records
@@ -285,6 +285,6 @@ def test_equal_changes_are_rarely_found_different(n: tuple[int, int]) -> None:
     c = rng.binomial(sizes, rng.beta(1, 2, (runs, 37)))
     a, b = (change.values(*pair) for pair in zip(sizes, c, strict=True))
     low, high = change.bounds
-    law = difference_distribution(a - b, high - low, attempt_variance_floor(change, sizes, c))
+    law = difference_distribution(a - b, high - low, difference_variance_floor(change, sizes, c))
     assert 0.02 < (law.p() <= 0.05).mean() <= 0.06
     assert (law.equivalence_p(1e-3) <= 0.05).mean() <= 0.06

@@ -86,7 +86,7 @@ def test_one_attempt_per_task_by_hand() -> None:
     least = row["difference"]
     assert isinstance(least, float)
     variance = 2 * (0.24 - 0.045) * (1 - least**2 / (4 * 0.24))
-    assert PairedTest(variance, statistic_step=1.0).power(least, 200) == pytest.approx(0.8)
+    assert PairedTest(variance, continuity_correction=1.0).power(least, 200) == pytest.approx(0.8)
     assert least == pytest.approx(2.8016 * math.sqrt(variance / 200) + 1 / 200, rel=0.01)
 
 
@@ -219,7 +219,7 @@ def test_other_metrics_of_counts() -> None:
         odds = values.expected * (1 - values.expected)
         step = half_lattice_distance(n, 4) if metric.family == "gpass@" else 0.0
         variance = 2 * (values.variance(n) - 0.5 * values.between_variance)
-        test = PairedTest(variance, statistic_step=step, variance_decrease=1 / (4 * odds))
+        test = PairedTest(variance, continuity_correction=step, variance_decrease=1 / (4 * odds))
         assert test.power(least, 100) == pytest.approx(0.8)
 
 

@@ -227,7 +227,7 @@ def test_few_models_show_little() -> None:
 def test_a_matrix_is_sorted_so_that_structure_shows() -> None:
     passed = {"strong": "111110", "middle": "111000", "weak": "100001"}
     cells = [(m, f"t{t}", 1, int(p)) for m, row in passed.items() for t, p in enumerate(row)]
-    matrix = task_rate_matrices(Counts.from_cells(cells))[0].sorted_by_rate()
+    matrix = task_rate_matrices(Counts.from_cells(cells))[0].easiest_and_best_first()
     assert matrix.models == ("strong", "middle", "weak")
     assert matrix.tasks == ("t0", "t1", "t2", "t3", "t4", "t5")
     assert matrix.rates[0].tolist() == [1, 1, 1, 1, 1, 0]

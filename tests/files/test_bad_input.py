@@ -78,7 +78,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
         "score without threshold", "a.jsonl", attempts("true", "0.7"), [],
         "best@k, worst@k and mean need no threshold; --threshold X sets the score",
     ),
-    ("list as outcome", "a.jsonl", attempts("1", "[1]"), [], 'a.jsonl:1: "passed" is 1; other'),
+    ("list as outcome", "a.jsonl", attempts("1", "[1]"), [], 'a.jsonl:1: "passed" is 1; in other'),
     (
         "null outcome", "a.jsonl", attempts("true", "null", "null"), [],
         "--missing bounds  # gives ranges",

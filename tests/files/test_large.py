@@ -20,7 +20,7 @@ _READ = """
 import re, resource, sys
 from pathlib import Path
 from passk_cli.files.formats import generic
-generic.LARGE_BYTES = 1 << 20
+generic.STREAMED_ARRAY_BYTES = 1 << 20
 import passk_cli
 counts = passk_cli.read(sys.argv[1])
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

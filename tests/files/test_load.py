@@ -275,7 +275,7 @@ def test_missing_outcomes_fail_or_are_dropped(write: Write) -> None:
     assert cells(path, missing="fail") == {("m", "a"): (3, 1), ("m", "b"): (1, 0)}
     assert cells(path, missing="drop") == {("m", "a"): (1, 1)}
     counts = read(path, missing="drop")
-    assert (counts.read_facts.missing_outcome_count, counts.read_facts.emptied_cells) == (3, 1)
+    assert (counts.read_facts.missing_outcome_count, counts.read_facts.emptied_cell_count) == (3, 1)
 
 
 def test_tasks_without_an_attempt_are_those_of_a_model(write: Write) -> None:

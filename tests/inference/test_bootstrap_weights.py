@@ -10,7 +10,7 @@ from passk_cli.inference import bootstrap_weights
 from passk_cli.inference.bootstrap_weights import (
     WEIGHT_FILL_FUNCTIONS,
     bootstrap_means,
-    resampled_attempt_means,
+    fixed_task_bootstrap_means,
 )
 from passk_cli.inference.random_streams import named_generator
 from passk_cli.metrics.registry import Metric
@@ -57,11 +57,11 @@ def test_attempts_made_again_centre_on_the_estimate() -> None:
     metric = Metric("pass@", 10)
     table = metric.values(np.full(11, 10), np.arange(11))
     n, c = np.full(40, 10), np.full(40, 1)
-    means = resampled_attempt_means(n, c, [table], 20_000, 0)[:, 0]
+    means = fixed_task_bootstrap_means(n, c, [table], 20_000, 0)[:, 0]
     assert means.mean() == pytest.approx(1.0, abs=0.002)
-    assert resampled_attempt_means(n, c, [table], 100, 0).tolist() == means[:100, None].tolist()
+    assert fixed_task_bootstrap_means(n, c, [table], 100, 0).tolist() == means[:100, None].tolist()
     assert (
-        resampled_attempt_means(n, np.append(c[1:], 2), [table], 100, 0).tolist()
+        fixed_task_bootstrap_means(n, np.append(c[1:], 2), [table], 100, 0).tolist()
         != means[:100, None].tolist()
     )
 
@@ -70,7 +70,7 @@ def test_attempts_with_several_sizes() -> None:
     metric = Metric("pass@", 1)
     tables = np.concatenate([metric.values(np.full(s + 1, s), np.arange(s + 1)) for s in (2, 5)])
     n, c = np.array([5, 2, 5]), np.array([4, 1, 0])
-    means = resampled_attempt_means(n, c, [tables], 50_000, 0)[:, 0]
+    means = fixed_task_bootstrap_means(n, c, [tables], 50_000, 0)[:, 0]
     assert means.mean() == pytest.approx((0.8 + 0.5) / 3, abs=0.003)
     assert means.std() == pytest.approx(np.sqrt(0.16 / 5 + 0.25 / 2) / 3, rel=0.02)
 

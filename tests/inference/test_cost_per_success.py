@@ -129,13 +129,13 @@ def test_a_missing_cost_leaves_no_upper_end() -> None:
     answer = cost_per_success(spending)
     expected = cost_per_success(TaskCosts(spending.mean_cost, spending.pass_rate))
     assert (answer.value, answer.low) == (expected.value, expected.low)
-    assert (answer.largest_value, answer.high) == (np.inf, np.inf)
+    assert (answer.missing_cost_upper_bound, answer.high) == (np.inf, np.inf)
     dear, cheap = random_spending(40, 1, 0.3), random_spending(40, 2, 0.3)
     lacking = np.arange(40) == 3
     dear = TaskCosts(10 * dear.mean_cost, dear.pass_rate, is_cost_missing=lacking)
     pair = compare_costs([dear, cheap])[0]
     assert pair.p < 0.05
-    assert (pair.ratio.largest_value, pair.ratio.high, pair.difference.high) == (
+    assert (pair.ratio.missing_cost_upper_bound, pair.ratio.high, pair.difference.high) == (
         np.inf,
         np.inf,
         np.inf,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from passk_cli.inference.difference import difference_distribution, least_possible_p
-from passk_cli.inference.sampling_variance import attempt_variance_floor
+from passk_cli.inference.sampling_variance import difference_variance_floor
 from passk_cli.metrics.registry import parse_metric
 
 tenths = st.integers(-10, 10).map(lambda x: x / 10)
@@ -200,7 +200,7 @@ def test_size_of_equal_models_and_coverage(
     c = rng.binomial(numbered, p)
     values = [metric.values(m, passed) for m, passed in zip(numbered, c, strict=True)]
     d = difference_distribution(
-        values[0] - values[1], 1.0, attempt_variance_floor(metric, numbered, c)
+        values[0] - values[1], 1.0, difference_variance_floor(metric, numbered, c)
     )
     error = 3 * np.sqrt(0.05 * 0.95 / runs)
     assert np.mean(d.p() <= 0.05) <= 0.055 + error
@@ -224,11 +224,11 @@ def test_the_floor_is_the_noise_of_attempts() -> None:
     n = np.stack([np.full((1, 400), 10), np.full((1, 400), 4)])
     c = np.random.default_rng(0).binomial(n, 0.5)
     # All tasks have the rate ½: p (1 − p) / n of each model, and all of it, as attempts differ.
-    floor, exact = attempt_variance_floor(metric, n, c)[0], (0.25 / 10 + 0.25 / 4) / 400
+    floor, exact = difference_variance_floor(metric, n, c)[0], (0.25 / 10 + 0.25 / 4) / 400
     assert 0.8 < floor / exact <= 1.0
-    half = attempt_variance_floor(metric, n[[0, 0]], c[[0, 0]])[0]
+    half = difference_variance_floor(metric, n[[0, 0]], c[[0, 0]])[0]
     assert 0.8 < half / (0.25 / 10 / 400) <= 1.0
-    assert attempt_variance_floor(metric, n[:, :, :1], c[:, :, :1]).tolist() == [0.0]
+    assert difference_variance_floor(metric, n[:, :, :1], c[:, :, :1]).tolist() == [0.0]
 
 
 @settings(deadline=None, max_examples=40)
@@ -240,6 +240,6 @@ def test_no_fill_in_of_missing_passes_has_a_larger_floor(seed: int, name: str) -
     most = rng.integers(low, n + 1)
     filled = rng.integers(low, most + 1)
     assert (
-        attempt_variance_floor(metric, n, filled)[0]
-        <= attempt_variance_floor(metric, n, low, most)[0] + 1e-12
+        difference_variance_floor(metric, n, filled)[0]
+        <= difference_variance_floor(metric, n, low, most)[0] + 1e-12
     )

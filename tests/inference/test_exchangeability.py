@@ -107,7 +107,7 @@ def test_p_of_pairs_is_its_definition(tasks: Tasks) -> None:
         pair = [task for task in observed if len(task) > j]
         assert pairs.compared_tasks[place] == len(pair)
         deviation = sum(a[i] != b[j] for a, b in product(pair, repeat=2)) / max(len(pair), 1)
-        assert pairs.expected_differing_by_rates[place] == pytest.approx(deviation, abs=1e-12)
+        assert pairs.expected_by_position_rates[place] == pytest.approx(deviation, abs=1e-12)
         p = np.mean(draws <= pairs.differing_tasks[place])
         assert pairs.p[place] == pytest.approx(p, abs=1e-12)
     if result:
@@ -247,7 +247,7 @@ def test_copies_are_detected_and_similar_attempts_are_not() -> None:
     pairs = copies_test(*rows(x))
     messages = pairs.adjusted <= 0.05
     assert pairs.differing_tasks[messages].tolist() == [0, 0, 0]
-    assert pairs.expected_differing_by_rates[messages].tolist() == [0.0, 0.0, 0.0]
+    assert pairs.expected_by_position_rates[messages].tolist() == [0.0, 0.0, 0.0]
     assert not pairs.is_copy.any()
 
 

@@ -12,8 +12,8 @@ from passk_cli.inference.integrity import (
     certain_tasks_test,
     closest_partners,
     equal_texts_test,
-    missing_attempts_test,
     rasch_rates_and_difficulties,
+    selective_omission_test,
 )
 from tests.conftest import long_cases
 
@@ -84,7 +84,7 @@ def test_doctored_submissions_are_flagged_and_honest_ones_are_not(family: float)
         for honest in (
             closest_partners(n, c).p,
             certain_tasks_test(n, c).p,
-            missing_attempts_test(n, c).p,
+            selective_omission_test(n, c).p,
         ):
             assert honest.min() > FLAG_LEVEL
         n, c = doctored(rng, passed)
@@ -95,7 +95,7 @@ def test_doctored_submissions_are_flagged_and_honest_ones_are_not(family: float)
             pairs.fits_difficulty_better[ORIGINAL],
             pairs.fits_difficulty_better[COPY],
         ) == (3, True, False)
-        assert [*np.flatnonzero(missing_attempts_test(n, c).p < FLAG_LEVEL)] == [LOSING]
+        assert [*np.flatnonzero(selective_omission_test(n, c).p < FLAG_LEVEL)] == [LOSING]
         assert [*np.flatnonzero(certain_tasks_test(n, c).p < FLAG_LEVEL)] == [LEAKED]
 
 
@@ -112,7 +112,7 @@ def test_losses_by_chance_are_no_remark() -> None:
     passed = outcomes(rng)
     remaining = np.ones(passed.shape, dtype=bool)
     remaining[5] = rng.random((TASKS, ATTEMPTS)) < 0.7
-    result = missing_attempts_test(remaining.sum(axis=2), (passed & remaining).sum(axis=2))
+    result = selective_omission_test(remaining.sum(axis=2), (passed & remaining).sum(axis=2))
     assert result.missing_attempts[5] == TASKS * ATTEMPTS - remaining[5].sum()
     assert result.missing_attempts.sum() == result.missing_attempts[5]
     assert result.p[5] > 0.05

@@ -349,4 +349,7 @@ def test_labels_that_were_not_drawn_at_random_show_it() -> None:
         labels_of(verdict, verdict, observed) for observed in (scattered, easy, few)
     )
     assert at_random.selection_p > 0.01 > subset.selection_p
-    assert (at_random.is_concentrated, picked.is_concentrated) == (False, True)
+    assert (at_random.covers_unusually_few_tasks, picked.covers_unusually_few_tasks) == (
+        False,
+        True,
+    )

@@ -35,7 +35,7 @@ def test_power_at_its_ends() -> None:
     test = PairedTest(1.0)
     assert test.power(0.0, 20) == pytest.approx(0.05)
     assert test.power(-0.5, 34) == test.power(0.5, 34)
-    assert PairedTest(1.0, statistic_step=1.0).power(0.01, 20) == pytest.approx(0.05)
+    assert PairedTest(1.0, continuity_correction=1.0).power(0.01, 20) == pytest.approx(0.05)
     assert math.isnan(test.power(0.1, 1))
     assert math.isnan(PairedTest(math.nan).power(0.1, 10))
     sure = PairedTest(0.0)
@@ -53,7 +53,7 @@ def test_power_at_its_ends() -> None:
 def test_needed_and_detectable_agree(
     difference: float, variance: float, expected: float, step: float, bend: float
 ) -> None:
-    test = PairedTest(variance, statistic_step=step, variance_decrease=bend)
+    test = PairedTest(variance, continuity_correction=step, variance_decrease=bend)
     tasks = test.tasks_needed(difference, expected)
     assert tasks is not None
     assert test.power(difference, tasks) >= expected
@@ -72,7 +72,7 @@ def test_no_number_of_tasks() -> None:
     assert PairedTest(math.nan).tasks_needed(0.1, 0.8) is None
     assert math.isnan(test.detectable_difference(1, 0.8))
     assert math.isnan(PairedTest(math.nan).detectable_difference(10, 0.8))
-    sure = PairedTest(0.0, statistic_step=1.0)
+    sure = PairedTest(0.0, continuity_correction=1.0)
     assert (sure.tasks_needed(0.1, 0.8), sure.detectable_difference(10, 0.8)) == (11, 0.1)
 
 
@@ -92,7 +92,7 @@ def test_one_attempt_against_the_exact_power_of_mcnemar(plus: float, minus: floa
     """The lattice step is the continuity correction of the exact test."""
     variance = plus + minus - (plus - minus) ** 2
     expected = mcnemar_power(plus, minus, 100)
-    result = PairedTest(variance, statistic_step=half_lattice_distance(1, 1)).power(
+    result = PairedTest(variance, continuity_correction=half_lattice_distance(1, 1)).power(
         plus - minus, 100
     )
     assert result == pytest.approx(expected, abs=0.015)
@@ -126,7 +126,9 @@ def test_power_against_simulated_sign_flips() -> None:
         variance = PlannedDifference(values, values, 0.0).variance(n)
         bend = 1 / (4 * values.expected * (1 - values.expected))
         test = PairedTest(
-            variance, statistic_step=half_lattice_distance(n, metric.k), variance_decrease=bend
+            variance,
+            continuity_correction=half_lattice_distance(n, metric.k),
+            variance_decrease=bend,
         )
         difference = test.detectable_difference(tasks, 0.8)
         table = metric.values(np.full(n + 1, n), np.arange(n + 1))

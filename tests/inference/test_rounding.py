@@ -10,10 +10,10 @@ from passk_cli.commands.plan.interval_widths import guard_widths
 from passk_cli.inference.intervals import (
     METHODS,
     IntervalData,
-    distances_to_bound,
     guard_weights,
     interval,
     intervals,
+    total_distances_to_bound,
 )
 from passk_cli.inference.populations import NEW_TASKS
 
@@ -43,7 +43,9 @@ def test_weights_of_the_smallest_numbers() -> None:
 def test_values_at_a_bound_but_for_rounding(scale: float) -> None:
     """Noise beside a bound has ratios too, which are not looked at."""
     noise = scale * np.array([0.0, 1.0, 2.0, 3.0, 5.0, 8.0])
-    assert distances_to_bound(noise, np.ones(6), bound=0.0, opposite=1.0).tolist() == [0.0] * 6
+    assert (
+        total_distances_to_bound(noise, np.ones(6), bound=0.0, opposite=1.0).tolist() == [0.0] * 6
+    )
     assert GUARD.weight(IntervalData(noise), 0.0) == 0.93
     shares = np.full(6, 1 / 6)
     assert guard_widths(noise, shares, 40) == pytest.approx(guard_widths(0 * noise, shares, 40))

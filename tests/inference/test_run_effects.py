@@ -10,10 +10,10 @@ import pytest
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.run_effects import (
-    above_task_median,
     chance_variances,
     change_points,
     exact_change_p,
+    is_above_task_median,
     largest_change_deviate,
     least_detectable_change,
     log_means,
@@ -66,17 +66,17 @@ def test_an_effect_on_single_tasks_is_not_an_effect_on_the_mean() -> None:
     c = np.array([[3 if (task + run) % 2 else 0 for task in range(40)] for run in range(4)])
     effect = run_effect(n, c)
     assert effect.p > 0.9
-    assert effect.p_single_tasks < 0.001
-    assert effect.within_run_changes < 1e-9 < effect.between_run_changes
+    assert effect.p_of_task_effects < 0.001
+    assert effect.expected_flips_within_run < 1e-9 < effect.expected_flips_between_runs
 
 
 def test_one_attempt_per_run_does_not_test_single_tasks() -> None:
     random = np.random.default_rng(1)
     n = np.ones((6, 30), dtype=np.int64)
     effect = run_effect(n, random.binomial(n, 0.5))
-    assert effect.p_single_tasks == 1.0
-    assert np.isnan(effect.between_run_changes)
-    assert np.isnan(effect.within_run_changes)
+    assert effect.p_of_task_effects == 1.0
+    assert np.isnan(effect.expected_flips_between_runs)
+    assert np.isnan(effect.expected_flips_within_run)
 
 
 @pytest.mark.parametrize("passes", [0, 3])
@@ -212,7 +212,7 @@ def test_p_of_a_split_is_that_of_every_deal() -> None:
 def test_an_attempt_that_differs_among_many_alike_is_no_change_of_amounts() -> None:
     """Thirty turns in 27 runs of one task, then 29."""
     turns = np.array([30.0] * 27 + [29.0])
-    above = above_task_median(np.zeros(28, dtype=np.int64), turns, np.ones(28, dtype=np.int64))
+    above = is_above_task_median(np.zeros(28, dtype=np.int64), turns, np.ones(28, dtype=np.int64))
     n, c = np.ones((28, 1), dtype=np.int64), above[:, None].astype(np.int64)
     assert c.sum() == 27
     assert exact_change_p(n, c, 0, 27, 28) == pytest.approx(2 / 28)

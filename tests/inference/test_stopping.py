@@ -15,7 +15,7 @@ from passk_cli.inference.stopping import (
     REPLACED,
     UNKNOWN_LAST_OUTCOME,
     detect_optional_stopping,
-    stopped_on_outcome,
+    has_optional_stopping,
 )
 from tests.conftest import long_cases
 
@@ -93,7 +93,7 @@ def test_a_pass_known_to_be_followed_by_an_attempt_speaks_against_the_first_pass
     ids=["equal n", "n = 1", "few tasks", "fewer", "one task"],
 )
 def test_never_a_word(n: list[int], c: list[int]) -> None:
-    assert not stopped_on_outcome(np.array(n), np.array(c))
+    assert not has_optional_stopping(np.array(n), np.array(c))
 
 
 def test_failures_replaced_by_retries() -> None:
@@ -106,7 +106,7 @@ def test_failures_replaced_by_retries() -> None:
     assert result.chance_without_stopping < EVIDENCE_LEVEL
     assert result.first_attempt_pass_share == pytest.approx(np.mean((numbered == 1) & (c == 1)))
     # Holes that attempts lost by accident leave say nothing.
-    assert not stopped_on_outcome(
+    assert not has_optional_stopping(
         *honest(rng, np.full(60, 0.5), np.full(60, 3))[:2], rng.integers(3, 6, 60)
     )
 
@@ -114,7 +114,7 @@ def test_failures_replaced_by_retries() -> None:
 def test_batches_until_something_passed() -> None:
     rng = np.random.default_rng(0)
     batches = np.where(rng.binomial(10, rng.beta(0.5, 3, 60)) > 0, 10, 30)
-    assert stopped_on_outcome(batches, (batches == 10) * rng.integers(1, 5, 60))
+    assert has_optional_stopping(batches, (batches == 10) * rng.integers(1, 5, 60))
 
 
 @pytest.mark.parametrize("sizes", [(5, 10), (10, 20, 40), (20, 200)])
@@ -125,7 +125,7 @@ def test_fewer_attempts_at_tasks_known_to_be_easy_are_a_design(sizes: tuple[int,
         for _ in range(20):
             p = np.sort(rng.beta(0.3, 0.5, tasks))[::-1]
             n = np.array(sizes)[np.arange(tasks) * len(sizes) // tasks]
-            alarms += stopped_on_outcome(*honest(rng, p, n)[:2])
+            alarms += has_optional_stopping(*honest(rng, p, n)[:2])
     assert alarms <= 2
 
 
@@ -162,7 +162,7 @@ def test_false_alarms_are_rarer_than_the_level(law: tuple[float, float]) -> None
                 p = rng.beta(*law, tasks)
                 for n in (np.maximum(rng.binomial(5, 0.9, tasks), 1), rng.choice([3, 6], tasks)):
                     sizes, c, last = honest(rng, p, n)
-                    alarms += stopped_on_outcome(sizes, c, last=last if expected else None)
+                    alarms += has_optional_stopping(sizes, c, last=last if expected else None)
     assert alarms <= 14
 
 
@@ -171,5 +171,5 @@ def test_stopped_sampling_is_detected(law: tuple[float, float]) -> None:
     rng, hits = np.random.default_rng(2), 0
     for _ in range(50):
         n, c, _ = until_first_pass(rng, rng.beta(*law, 50), 5)
-        hits += stopped_on_outcome(n, c)
+        hits += has_optional_stopping(n, c)
     assert hits >= 49

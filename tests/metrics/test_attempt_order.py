@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from statsmodels.duration.survfunc import SurvfuncRight
 
 from passk_cli.metrics.attempt_order import (
-    attempt_positions,
     attempts_and_passes,
     attempts_for_share,
     first_at_k,
@@ -25,6 +24,7 @@ from passk_cli.metrics.attempt_order import (
     rates_by_position_range,
     trend_scores_and_weights,
     unsolved_shares,
+    zero_based_positions,
 )
 from passk_cli.metrics.pass_k import pass_at_k
 from tests.metrics.bags import ragged
@@ -80,7 +80,7 @@ def test_slope_is_that_of_least_squares_within_tasks(tasks: list[list[int]]) -> 
         return
     # One dummy per task and the position.
     task = np.repeat(np.arange(len(tasks)), np.diff(start))
-    design = np.column_stack([attempt_positions(start), task[:, None] == np.arange(len(tasks))])
+    design = np.column_stack([zero_based_positions(start), task[:, None] == np.arange(len(tasks))])
     slope = np.linalg.lstsq(design.astype(float), passed.astype(float), rcond=None)[0][0]
     assert scores.sum() / sizes.sum() == pytest.approx(slope, abs=1e-9)
     back, _ = trend_scores_and_weights(*ragged([task[::-1] for task in tasks]))

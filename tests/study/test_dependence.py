@@ -148,4 +148,4 @@ def test_groups_without_an_effect_are_not_proposed() -> None:
 def test_only_commands_that_report_it_keep_sampled_rows() -> None:
     rows = numbered(0.6)
     assert load(rows, Request()).read_facts.sampled_rows is None
-    assert load(rows, Request(keeps_sampled_rows=True)).read_facts.sampled_rows is not None
+    assert load(rows, Request(needs_independence_sample=True)).read_facts.sampled_rows is not None

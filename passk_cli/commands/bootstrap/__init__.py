@@ -12,7 +12,7 @@ from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option, split_at_commas
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import MetricOptions
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 
 def parse_draws_file(name: str) -> str:
@@ -24,7 +24,7 @@ def parse_draws_file(name: str) -> str:
         why = "sets the number of resamples" + f", at least {resamples}" * (int(name) < resamples)
         settle = SuggestedFix({"--draws": None, "--resamples": resamples}, why)
         raise_first_applicable_error(
-            "bad-output", (True, OptionValue("--draws", name), "it names a file", (settle,))
+            "bad-output", (True, OptionWithValue("--draws", name), "it names a file", (settle,))
         )
     return parse_output_file(name)
 

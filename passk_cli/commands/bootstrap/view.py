@@ -33,7 +33,7 @@ from passk_cli.report.data_types import (
     Report,
     Table,
 )
-from passk_cli.report.phrases import SeriesName, plural, results_of_models_text
+from passk_cli.report.phrases import SeriesName, metrics_of_models_text, plural
 from passk_cli.report.plot import Plot, densities
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true_sentence
@@ -41,7 +41,7 @@ from passk_cli.study.result import Result
 from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
 from passk_cli.study.value_range import range_sentence
 from passk_cli.study.values import TaskValues
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
 METHODS_WITHOUT_BOUNDS_NOTE = DiagnosticType(
     "methods-without-bounds", NOTE,
@@ -153,7 +153,7 @@ METHOD_ANSWERS = (
 class IntervalMethodTable(Section[MetricDistribution]):
     """The estimates with their limits by every interval method, in one table per metric."""
 
-    results_without_interval: Sequence[Result]
+    point_estimate_results: Sequence[Result]
     interval_methods: tuple[str, ...]
     bootstrap_weights: str
     metric: Metric | None = None
@@ -219,7 +219,7 @@ class IntervalMethodTable(Section[MetricDistribution]):
 
     def answer(self) -> Iterator[AnswerSentence]:
         if not self.records:
-            yield range_sentence(self.results_without_interval[:1], self.study.counts.group_names)
+            yield range_sentence(self.point_estimate_results[:1], self.study.counts.group_names)
             return
         metric = next(metric for metric in self.study.metrics if self._metric_records(metric))
         yield from first_true_sentence(
@@ -232,7 +232,7 @@ class IntervalMethodTable(Section[MetricDistribution]):
 
     def footer_parts(self) -> Iterator[str | OptionHint]:
         confidence = self.study.confidence
-        yield self.study.sizes_text(self.results_without_interval)
+        yield self.study.sizes_text(self.point_estimate_results)
         yield f"{confidence.resamples:,} resamples of {self.resampled_units}"
         yield f"{100 * confidence.level:g} %"
         if len({d.task_values.metric for d in self.records}) > 1:
@@ -261,7 +261,7 @@ class IntervalMethodTable(Section[MetricDistribution]):
         for flaw, facts in group_by(flawed, lambda fact: fact.interval_flaw).items():
             pairs = dict.fromkeys((fact.name, SeriesName(fact.series)) for fact in facts)
             methods = list(dict.fromkeys(fact.method for fact in facts))
-            numbers = results_of_models_text(list(pairs))
+            numbers = metrics_of_models_text(list(pairs))
             yield SPECIAL_INTERVALS_NOTE(methods=methods, numbers=numbers, flaw=flaw)
         fewer: dict[tuple[str, int, int], dict[str, None]] = {}
         for d in self.records:
@@ -301,7 +301,7 @@ class IntervalMethodTable(Section[MetricDistribution]):
         ]  # fmt: skip
         confidence = self.study.confidence
         subtitle = (
-            f"{self.study.sizes_text(self.results_without_interval)} ·"
+            f"{self.study.sizes_text(self.point_estimate_results)} ·"
             f" {plural(confidence.resamples, 'resample')} of"
             f" {self.resampled_units} · {100 * confidence.level:g} % {self.interval_methods[0]}"
             f" intervals"
@@ -329,8 +329,8 @@ class BootstrapRunner(CommandRunner, BootstrapOptions):
             (metric.name for metric in metrics if metric.definition.is_ratio_of_means), ""
         ):
             raise ParameterError(
-                OptionValue("-m", ratio), "a ratio of means has no values per task that could be"
-                " resampled",
+                OptionWithValue("-m", ratio), 
+                "a ratio of means has no values per task that could be resampled",
                 name="unknown-metric", settles=[SuggestedFix({}, "has its interval", "estimate")],
             )  # fmt: skip
         return metrics
@@ -340,7 +340,7 @@ class BootstrapRunner(CommandRunner, BootstrapOptions):
         methods = choose_interval_methods(study.counts, self.interval, confidence)
         if confidence.method_overrides == {LOGIT_T: ("all",)}:
             raise_first_applicable_error("invalid-method", (
-                self.interval, OptionValue("--interval"),
+                self.interval, OptionWithValue("--interval"),
                 f"corrected numbers always have {LOGIT_T} intervals",
                 (SuggestedFix({"--interval": None}),),
             ))  # fmt: skip

@@ -23,7 +23,7 @@ from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.section import AGAINST_COLUMN, GROUP_COLUMN, MODEL_COLUMN, Section
 from passk_cli.study.values import SeriesKey, TaskValues
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,9 @@ def find_crossings(
             continue
         shared = [rates.restrict(c.tasks) for rates in (c.first, c.second)]
         k_max = min(int(rates.n.min()) for rates in shared)
-        refuse_many_attempts(OptionValue("--crossings"), k_max, SuggestedFix({"--crossings": None}))
+        refuse_many_attempts(
+            OptionWithValue("--crossings"), k_max, SuggestedFix({"--crossings": None})
+        )
         first, second = (_metric_over_k(rates, k_max) for rates in shared)
         gap, low, high = first - second, math.nan, math.nan
         if not c.attempts_differ:
@@ -130,10 +132,11 @@ class CrossingTable(Section[Crossing]):
         Answer("crossing", lambda _: True, _OVERTAKES_CLAUSE + "{?more|; {more:more crossing}}.",
                lambda section: {
                    **section.crossings_found[0].sentence_fields,
-                   "more": 0 if section.has_two_crossings else len(section.crossings_found) - 1}),
+                   "more": 0 if section.has_exactly_two_crossings
+                   else len(section.crossings_found) - 1}),
     )  # fmt: skip
     further_answers = (
-        Answer("second-crossing", lambda section: section.has_two_crossings,
+        Answer("second-crossing", lambda section: section.has_exactly_two_crossings,
             _OVERTAKES_CLAUSE + ".",
                lambda section: section.crossings_found[1].sentence_fields),
     )  # fmt: skip
@@ -143,7 +146,7 @@ class CrossingTable(Section[Crossing]):
         return [cross for cross in self.records if math.isfinite(cross.k)]
 
     @property
-    def has_two_crossings(self) -> bool:
+    def has_exactly_two_crossings(self) -> bool:
         return len(self.crossings_found) == 2
 
     def footer_parts(self) -> Iterator[str]:

@@ -86,7 +86,7 @@ class LeaderSummary:
         names = [rank.values.series[0] for rank in self.top]
         first = {rank.values.series for rank in self.top}
         separating = [p for p in self.tested if len(first.intersection(p.models)) == 1]
-        ends, lower_ends = _estimate_ends(self.top), _estimate_ends(self.lower_ranks)
+        ends, lower_ends = _estimate_range_ends(self.top), _estimate_range_ends(self.lower_ranks)
         last = (max if self.metric.better_sign > 0 else min)(lower_ends, default=None)
         return {
             "metric": self.metric.name, "count": len(names), "rest": len(self.lower_ranks),
@@ -122,7 +122,7 @@ class LeaderSummary:
         return {**self.pair_fields, "groups": groups, "leaders": leaders, "ties": ties}
 
 
-def _estimate_ends(ranks: Sequence[Rank]) -> list[float]:
+def _estimate_range_ends(ranks: Sequence[Rank]) -> list[float]:
     ends: list[float] = []
     for rank in ranks:
         estimate = rank.values.estimate

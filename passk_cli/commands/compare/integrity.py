@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
-from passk_cli.commands.runner import CountsReader
+from passk_cli.commands.runner import CountsFunction
 from passk_cli.errors import PasskError
 from passk_cli.files.request import Request
 from passk_cli.inference.integrity import FLAG_LEVEL
@@ -93,12 +93,12 @@ class IntegrityTable(Section[Submission]):
                exists_in_section=lambda section: section.has_uneven_attempts,
                meaning="Number of attempts that most models have and the submission lacks."),
         Column("rate 0 or 1", cell_of_record=_remark_count_cell(CERTAIN),
-               exists_in_section=lambda section: section.has_repeated_attempts,
+               exists_in_section=lambda section: section.has_multiple_attempts,
                meaning="Number of tasks at which all attempts pass or all fail, and the number that"
                " is expected from the pass rate of the submission and the difficulty"
                " of the tasks."),
         Column("p of these tasks", "p", cell_of_record=_p_value_cell(CERTAIN),
-               exists_in_section=lambda section: section.has_repeated_attempts,
+               exists_in_section=lambda section: section.has_multiple_attempts,
                meaning="p-value of the share of tasks with a pass rate of 0 or 1, compared with the"
                " other models and adjusted for the number of models."),
     )  # fmt: skip
@@ -114,7 +114,7 @@ class IntegrityTable(Section[Submission]):
         return len(counts.n) < full or int(counts.n.min()) < int(counts.n.max())
 
     @property
-    def has_repeated_attempts(self) -> bool:
+    def has_multiple_attempts(self) -> bool:
         return int(self.study.counts.n.max()) > 1
 
     def tables(self) -> Iterator[Table]:
@@ -123,7 +123,7 @@ class IntegrityTable(Section[Submission]):
 
 
 def text_reader(
-    counts: Counts, request: Request, read: CountsReader
+    counts: Counts, request: Request, read: CountsFunction
 ) -> Callable[[], Counts | None] | None:
     """A function that reads attempts with solutions, or with answers if there are no solutions.
 

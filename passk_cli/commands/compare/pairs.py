@@ -23,9 +23,9 @@ from passk_cli.study.pairwise_tests import BETTER, EQUIVALENT, TIED, WORSE
 from passk_cli.study.rank_resampling import Rank
 from passk_cli.study.result import Result
 from passk_cli.study.values import SeriesKey, TaskValues
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
-VERDICT_SIGNS = {TIED: "~", EQUIVALENT: "="}
+MARK_BY_VERDICT = {TIED: "~", EQUIVALENT: "="}
 OPPOSITE_VERDICTS = {BETTER: WORSE, WORSE: BETTER}
 
 
@@ -68,7 +68,7 @@ class Pair(PairRecord):
         interval already shows that the difference is significant.
         """
         verdict = EQUIVALENT if self.comparison.equivalent else self.result.verdict
-        return replace(self.result.estimate, verdict_sign=VERDICT_SIGNS.get(verdict, ""))
+        return replace(self.result.estimate, verdict_sign=MARK_BY_VERDICT.get(verdict, ""))
 
     @property
     def lead(self) -> Estimate:
@@ -89,7 +89,7 @@ class Pair(PairRecord):
         """The significantly better model; None if the models tie."""
         return {BETTER: self.series, WORSE: self.models[1]}.get(self.result.verdict)
 
-    def crossing_k(self, name: str) -> float | None:
+    def crossing_field(self, name: str) -> float | None:
         """The k at which the curves cross (name "k"), or a limit of this k ("low" or "high")."""
         at = math.inf if self.crossing is None else getattr(self.crossing, name)
         return at if math.isfinite(at) else None
@@ -113,7 +113,7 @@ def _negated(e: Estimate) -> Estimate:
     return replace(e, value=value, range_upper_end=upper, low=high, high=low)
 
 
-def metric_change_values(study: Analysis, change: MetricChange) -> Iterator[TaskValues]:
+def changes_between_metrics(study: Analysis, change: MetricChange) -> Iterator[TaskValues]:
     """The change of each model between two metrics, on the tasks with values of both metrics.
 
     Errors: ParameterError if a permutation test would need two different values of each attempt.
@@ -123,7 +123,7 @@ def metric_change_values(study: Analysis, change: MetricChange) -> Iterator[Task
         and " and " in change.definition.required_attempt_data
     ):
         raise ParameterError(
-            OptionValue("--change"),
+            OptionWithValue("--change"),
             f"{change.start_metric.name} and {change.end_metric.name} are computed from different"
             f" values of"
             " an attempt, so the permutation test of attempts cannot compare them",

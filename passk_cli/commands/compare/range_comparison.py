@@ -25,8 +25,8 @@ from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import AGAINST_COLUMN, GROUP_COLUMN, MODEL_COLUMN, Section, data_field
 from passk_cli.study.value_range import name_with_groups
 
-# Without --full, the table of ranges shows only SHOWN_ROWS rows.
-SHOWN_ROWS = 10
+# Without --full, the table of ranges shows only ROWS_WITHOUT_FULL rows.
+ROWS_WITHOUT_FULL = 10
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
     ))  # fmt: skip
 
 
-class CoverComparison:
+class CoverPairsSummary:
     """The answer about all pairs of models at one metric that is a range."""
 
     def __init__(self, pairs: Sequence[CoverPair], groups: Sequence[str]) -> None:
@@ -163,7 +163,7 @@ class CoverPairTable(Section[CoverPair]):
     def answer(self) -> Iterator[AnswerSentence]:
         for pairs in group_by(self.records, lambda pair: pair.comparison.first.metric).values():
             yield from first_true_sentence(
-                COVER_ANSWERS, CoverComparison(pairs, self.study.counts.group_names)
+                COVER_ANSWERS, CoverPairsSummary(pairs, self.study.counts.group_names)
             )
 
     def footer_parts(self) -> Iterator[str]:

@@ -19,7 +19,7 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.pairwise_tests import choose_pairs, compare_pairs
 from passk_cli.study.section import AGAINST_COLUMN, GROUP_COLUMN, MODEL_COLUMN, Section
 from passk_cli.study.values import SeriesKey
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 
 _EMPTY, _LONE = "not computed", "n = 1"
 
@@ -81,7 +81,7 @@ def verdict_stabilities(
     values = sorted({series[place] for series in counts.series})
     if len(values) < 2:
         raise ParameterError(
-            OptionValue("--sensitivity", group),
+            OptionWithValue("--sensitivity", group),
             f"all tasks have the value {values[0]!r} in this column",
         )
     all_groups = replace(study, counts=counts.without_group(group))

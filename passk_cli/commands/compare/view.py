@@ -30,16 +30,20 @@ from passk_cli.commands.compare.one_model_runs import OneModelRuns
 from passk_cli.commands.compare.pairs import (
     ModelRank,
     Pair,
+    changes_between_metrics,
     first_tested_metric,
-    metric_change_values,
     model_pairs_for_flips,
     models_by_rank,
     pairs_at_first_metric,
     pairs_with_ranks,
 )
-from passk_cli.commands.compare.range_comparison import SHOWN_ROWS, CoverPairTable, cover_pairs
+from passk_cli.commands.compare.range_comparison import (
+    ROWS_WITHOUT_FULL,
+    CoverPairTable,
+    cover_pairs,
+)
 from passk_cli.commands.compare.sensitivity import SensitivityTable, verdict_stabilities
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
+from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
 from passk_cli.commands.tasks.flips import FlippedPairTable, FlippedTaskTable
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError, raise_first_applicable_error
@@ -105,16 +109,16 @@ from passk_cli.study.section import (
 )
 from passk_cli.study.significance_options import UNADJUSTED
 from passk_cli.study.values import SeriesKey, TaskValues, TooFewAttempts, common_reason
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 _EXAMPLE_METRIC = MetricColumn(
     "METRIC", "Estimate of a metric that you name with -k or -m.", "share"
 )
 # The table of changes shows at most _SHOWN_CHANGE_ROWS rows.
 _SHOWN_CHANGE_ROWS = 28
-# If there are more than _MAX_MODELS_IN_PAIR_CHART models, the chart of pairs shows only the pairs
+# If there are more than _ALL_PAIRS_MODEL_LIMIT models, the chart of pairs shows only the pairs
 # with the leading model of each group.
-_MAX_MODELS_IN_PAIR_CHART = 8
+_ALL_PAIRS_MODEL_LIMIT = 8
 # The chart of a ranking shows at most _MAX_MODELS_IN_RANKING_CHART models.
 _MAX_MODELS_IN_RANKING_CHART = 60
 _SIGNIFICANT_VERDICTS = (BETTER, WORSE)
@@ -575,11 +579,11 @@ _PAIR_DATA_FIELDS = (
     data_field("rank_high", "Worst rank of the model that the tests do not exclude.",
                lambda pair: getattr(pair.ranks[0], "high", None)),
     data_field("crosses_at", "First k at which the other model overtakes the model (--crossings).",
-               lambda pair: pair.crossing_k("k")),
+               lambda pair: pair.crossing_field("k")),
     data_field("crosses_low", "Lower limit of the k"
-                              " in crosses_at.", lambda pair: pair.crossing_k("low")),
+                              " in crosses_at.", lambda pair: pair.crossing_field("low")),
     data_field("crosses_high", "Upper limit of the k"
-                               " in crosses_at.", lambda pair: pair.crossing_k("high")),
+                               " in crosses_at.", lambda pair: pair.crossing_field("high")),
 )  # fmt: skip
 
 
@@ -736,7 +740,7 @@ class PairTable(PairSection):
         part = ""
         if (
             not self.baseline
-            and len({model for pair in names for model, *_ in pair}) > _MAX_MODELS_IN_PAIR_CHART
+            and len({model for pair in names for model, *_ in pair}) > _ALL_PAIRS_MODEL_LIMIT
         ):
             leaders: dict[tuple[str, ...], SeriesKey] = {}
             for pair in self.records:
@@ -792,7 +796,7 @@ class PairTable(PairSection):
 
 
 @dataclass(frozen=True)
-class ChangeTable(PairSection):
+class MetricChangeTable(PairSection):
     """A row per pair of models, with the change of each model between two metrics, and the
     difference of both changes."""
 
@@ -863,7 +867,7 @@ def _reasons_not_compared(
         yield reason, count, ()
 
 
-def _incomplete_results(compared: Sequence[Comparison]) -> Iterator[Result]:
+def _results_with_reasons(compared: Sequence[Comparison]) -> Iterator[Result]:
     values = {
         (r.series, r.metric): r for c in compared for r in (c.first, c.second) if r.has_values
     }
@@ -878,7 +882,7 @@ def parse_change_name(value: Any) -> str:
     try:
         parse_change(value)
     except ParameterError as error:
-        raise ParameterError(OptionValue("--change", value), str(error)) from None
+        raise ParameterError(OptionWithValue("--change", value), str(error)) from None
     return str(value)
 
 
@@ -891,17 +895,17 @@ class CompareRunner(CommandRunner, CompareOptions):
     supports_range_metrics = True
 
     sections = (
-        RankingTable, BaselineTable, PairTable, ChangeTable, CrossingTable, FlippedPairTable,
+        RankingTable, BaselineTable, PairTable, MetricChangeTable, CrossingTable, FlippedPairTable,
         FlippedTaskTable,
         SensitivityTable, CoverPairTable, NoiseTable, IntegrityTable,
     )  # fmt: skip
 
-    missing_bounds_refusal_by_option: ClassVar[Mapping[OptionValue, str]] = {
-        OptionValue(
+    missing_bounds_refusal_by_option: ClassVar[Mapping[OptionWithValue, str]] = {
+        OptionWithValue(
             "--change"
         ): "a change may be largest if some missing outcomes pass and others fail",
-        OptionValue("--crossings"): "curves are ranges, which do not cross at a single k",
-        OptionValue("--flips"): "each missing outcome may make a task flip",
+        OptionWithValue("--crossings"): "curves are ranges, which do not cross at a single k",
+        OptionWithValue("--flips"): "each missing outcome may make a task flip",
     }
 
     label_refusal = ""
@@ -914,7 +918,7 @@ class CompareRunner(CommandRunner, CompareOptions):
     }  # fmt: skip
 
     def request(self, options: SharedOptions) -> Request:
-        request = super().request(self._options_with_change(options))
+        request = super().request(self._options_with_change_metrics(options))
         groups = (self.sensitivity,) if self.sensitivity else ()
         return replace(request, by=tuple(dict.fromkeys((*request.by, *groups))))
 
@@ -922,11 +926,11 @@ class CompareRunner(CommandRunner, CompareOptions):
         all_counts = self._without_sensitivity_groups(counts)
         if self._change is None:
             return super().selected_metrics(options, all_counts)
-        metrics = super().selected_metrics(self._options_with_change(options), all_counts)
+        metrics = super().selected_metrics(self._options_with_change_metrics(options), all_counts)
         names_metrics = options.metric_options.k or options.metric_options.metrics
         return super().selected_metrics(options, all_counts) if names_metrics else metrics
 
-    def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
         confidence = options.confidence.require_intervals().for_differences()
         options = replace(options, confidence=confidence)
         runs = RunAndBaseline(None)
@@ -935,7 +939,7 @@ class CompareRunner(CommandRunner, CompareOptions):
         if runs.baseline is None:
             study = super().read_analysis(
                 options,
-                lambda request, source=None: read(request.with_model(self.baseline), source),
+                lambda request, source=None: read(request.with_kept_model(self.baseline), source),
             )
             require_no_copies(study.counts, options.request.models)
             request = self.request(options)
@@ -952,7 +956,7 @@ class CompareRunner(CommandRunner, CompareOptions):
         notes = (note.with_prefix(f"baseline {label}") for note in reading_notes(baseline_data))
         return replace(study, baseline=counts_of_baseline, reading_messages=(*runs.notes, *notes))
 
-    def read_and_report(self, options: SharedOptions, read: CountsReader) -> Report:
+    def read_and_report(self, options: SharedOptions, read: CountsFunction) -> Report:
         """Read the data and compute the report.
 
         For data with one model, the error suggests how to compare the runs of this model.
@@ -987,7 +991,7 @@ class CompareRunner(CommandRunner, CompareOptions):
             stability = list(verdict_stabilities(study, self.sensitivity, baseline))
         study = replace(study, counts=self._without_sensitivity_groups(study.counts))
         confidence, rules = study.confidence, study.comparison_options
-        changes = list(metric_change_values(study, change)) if change else []
+        changes = list(changes_between_metrics(study, change)) if change else []
         chosen_pairs = choose_pairs(study, baseline, changes)
         compared = compare_pairs(chosen_pairs, confidence, rules)
         if not any(len(c.tasks) for c in compared):
@@ -996,7 +1000,7 @@ class CompareRunner(CommandRunner, CompareOptions):
         crossings = find_crossings(comparisons, confidence) if self.crossings else {}
         if self.crossings and not crossings:
             raise ParameterError(
-                OptionValue("--crossings"),
+                OptionWithValue("--crossings"),
                 "crossings need two models with shared tasks, and a metric that depends on k, for"
                 " example pass@k",
                 settles=[
@@ -1025,7 +1029,7 @@ class CompareRunner(CommandRunner, CompareOptions):
             rows = baseline_rows(metric_pairs, baseline)
             sections.insert(0, BaselineTable(study, rows, metric_pairs, baseline))
         if change:
-            sections.append(ChangeTable(study, change_pairs, change))
+            sections.append(MetricChangeTable(study, change_pairs, change))
         if self.crossings:
             sections.append(CrossingTable(study, list(crossings.values())))
         if self.flips:
@@ -1037,12 +1041,14 @@ class CompareRunner(CommandRunner, CompareOptions):
         ranged = replace(study, metrics=metrics)
         if len(tested) < len(metrics):
             sections.append(
-                CoverPairTable(ranged, cover_pairs(ranged, baseline), rows_without_full=SHOWN_ROWS)
+                CoverPairTable(
+                    ranged, cover_pairs(ranged, baseline), rows_without_full=ROWS_WITHOUT_FULL
+                )
             )
         sections.append(NoiseTable(study, pair_variances(study, comparisons)))
         sections.append(IntegrityTable.from_study(study))
         return build_report(
-            ranged, sections, messages=study.messages((), short=list(_incomplete_results(
+            ranged, sections, messages=study.messages((), short=list(_results_with_reasons(
             compared))),
             resamples=confidence.resamples, seed=confidence.seed, **adjustment.signature,
             family=rules.family, margin=rules.margin or None,
@@ -1056,12 +1062,12 @@ class CompareRunner(CommandRunner, CompareOptions):
         problem = f"{name} is a range, which has no test; add another metric, for example pass@1"
         untested = [o for o in options_set if o not in ("--baseline", "--unpaired")]
         raise_first_applicable_error("contradicting-options", *(
-            (True, OptionValue(option), problem, ()) for option in untested
+            (True, OptionWithValue(option), problem, ()) for option in untested
         ))  # fmt: skip
         pairs = cover_pairs(study, baseline)
         if not any(len(pair.comparison.tasks) for pair in pairs):
             raise _no_shared_tasks_error(study.counts, pairs[0].comparison)
-        section = CoverPairTable(study, pairs, rows_without_full=SHOWN_ROWS)
+        section = CoverPairTable(study, pairs, rows_without_full=ROWS_WITHOUT_FULL)
         return build_report(
             study, [section],
             messages=(*study.messages(()), *lacking_tasks_message(study.counts)),
@@ -1072,7 +1078,7 @@ class CompareRunner(CommandRunner, CompareOptions):
     def _change(self) -> MetricChange | None:
         return None if self.change is None else parse_change(self.change)
 
-    def _options_with_change(self, options: SharedOptions) -> SharedOptions:
+    def _options_with_change_metrics(self, options: SharedOptions) -> SharedOptions:
         if (change := self._change) is None:
             return options
         metrics = (*options.metric_options.metrics, change.start_metric, change.end_metric)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from passk_cli.cleanup import file_moved_at_end
 from passk_cli.commands.convert import ConvertOptions
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
+from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
 from passk_cli.commands.written_counts import (
     WrittenCountsTable,
     refuse_reserved_columns,
@@ -27,11 +27,11 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.benchmarks import POOLED_BENCHMARKS
 from passk_cli.study.section import build_report
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
-# The column for a role in _ROLES_WITH_ALIASES may have one of several names, and --with recognises
-# all these names.
-_ROLES_WITH_ALIASES = ("answer", "solution", *sorted(AMOUNT_UNITS))
+# The column for a role in _ROLES_WITH_SEVERAL_NAMES may have one of several names, and --with
+# recognises all these names.
+_ROLES_WITH_SEVERAL_NAMES = ("answer", "solution", *sorted(AMOUNT_UNITS))
 _REPORT_COLUMNS = ("tasks", "attempts", "passed")
 _WRITE_COUNTS_FIX = (SuggestedFix({"--counts": True}, "writes counts"),)
 
@@ -52,7 +52,7 @@ class ConvertedCountsTable(WrittenCountsTable):
     """The number of tasks and attempts per model that `passk convert` wrote."""
 
     def footer_parts(self) -> Iterator[str]:
-        if self.study.counts.read_facts.unclear_outcomes:
+        if self.study.counts.read_facts.unclear_outcome_count:
             yield "–: scores"
 
 
@@ -65,7 +65,7 @@ class ConvertRunner(CommandRunner, ConvertOptions):
 
     missing_bounds_refusal: ClassVar[str] = "a table of counts contains one number of passes"
 
-    def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
         """Write the table to the output file, and return the data that it contains."""
         if self.output is None:
             output_fix = SuggestedFix({"--output": Placeholder("FILE")}, "names the file")
@@ -76,13 +76,13 @@ class ConvertRunner(CommandRunner, ConvertOptions):
         form, request = output_format(path, self.form), options.request
         without = (SuggestedFix({"--spark-master": None}),)
         idle = self.spark_master is not None and self.engine != "spark"
-        about = OptionValue("--spark-master"), "only Spark uses this option", without
+        about = OptionWithValue("--spark-master"), "only Spark uses this option", without
         raise_first_applicable_error("contradicting-options", (idle, *about))
         if self.counts:
-            contradictions: dict[str | OptionValue, object] = {
-                OptionValue("--with"): self.columns,
-                OptionValue("--format", form): form == "every-eval-ever",
-                OptionValue("--missing", KEEP_MISSING): self.missing == KEEP_MISSING,
+            contradictions: dict[str | OptionWithValue, object] = {
+                OptionWithValue("--with"): self.columns,
+                OptionWithValue("--format", form): form == "every-eval-ever",
+                OptionWithValue("--missing", KEEP_MISSING): self.missing == KEEP_MISSING,
             }
             problem = "a table of counts has no single attempts, to which this option applies"
             settles: tuple[SuggestedFix, ...] = (SuggestedFix({"--counts": None}),)
@@ -90,9 +90,9 @@ class ConvertRunner(CommandRunner, ConvertOptions):
         else:
             thresholds = ",".join(map("{:g}".format, request.threshold))
             contradictions = {
-                OptionValue("--engine", self.engine): self.engine == "spark",
+                OptionWithValue("--engine", self.engine): self.engine == "spark",
                 "data": isinstance(options.source, Counts),
-                OptionValue("--threshold", thresholds): len(request.threshold) > 1,
+                OptionWithValue("--threshold", thresholds): len(request.threshold) > 1,
             }
             problem, settles = "this works only for a table of counts", _WRITE_COUNTS_FIX
             if self.engine == "spark" and request.map is None:
@@ -115,9 +115,9 @@ class ConvertRunner(CommandRunner, ConvertOptions):
             write_columns(path, study.counts.columns, form)
             return study
         with file_moved_at_end(path) as file:
-            roles = tuple(name for name in self.columns if name in _ROLES_WITH_ALIASES)
+            roles = tuple(name for name in self.columns if name in _ROLES_WITH_SEVERAL_NAMES)
             further_columns = tuple(
-                name for name in self.columns if name not in _ROLES_WITH_ALIASES
+                name for name in self.columns if name not in _ROLES_WITH_SEVERAL_NAMES
             )
             request = replace(
                 request, attempts=("line", "score", *roles), missing=self.missing or KEEP_MISSING,

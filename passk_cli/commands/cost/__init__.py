@@ -12,7 +12,7 @@ from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import RequiredAttempts
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 
 # The names in AMOUNT_NAMES repeat `metrics.registry.AMOUNT_UNITS_AND_NOUNS`, because importing
 # `metrics.registry` would slow down `--help`.
@@ -28,7 +28,7 @@ def parse_budgets(value: Any) -> tuple[float, ...]:
         budgets = {math.nan}
     if not all(0 < budget < math.inf for budget in budgets):
         problem = "the budgets must be above 0, for example 0.05,0.50,2"
-        raise ParameterError(OptionValue("--at", text), problem)
+        raise ParameterError(OptionWithValue("--at", text), problem)
     return tuple(sorted(budgets))
 
 

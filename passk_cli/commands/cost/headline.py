@@ -45,23 +45,25 @@ def cost_sentence_fields(
     def name(summary: CostSummary) -> str:
         return name_with_groups(summary.series, groups)
 
-    ranked = [summary for summary in records if summary.has_known_cost]
+    ranked = [summary for summary in records if summary.is_success_cost_known]
     fields: dict[str, Any] = {
         "known": len(ranked), "groups": groups, "amounts": AMOUNT_UNITS_AND_NOUNS[amount][1],
         "least": least,
         "most": least.removeprefix("is ").removeprefix("needs ").capitalize(),
         "dropped": noun if MISSING_COSTS_DROPPED_WARNING.name in message_names else "",
         "estimated": noun if MISSING_COSTS_ESTIMATED_WARNING.name in message_names else "",
-        "unpriced": all(summary.has_no_price for summary in records),
+        "unpriced": all(summary.has_only_zero_costs for summary in records),
         "passed": any(summary.attempts.pass_count.any() for summary in records),
         "without": [f"{name(o)}"
-            f" ({o.cost_per_success.estimate.reason if o.has_no_price else 'no pass'})"
+            f" ({o.cost_per_success.estimate.reason if o.has_only_zero_costs else 'no pass'})"
                     for o in records if o.cost_per_success.estimate.value is None],
     }  # fmt: skip
     if not ranked:
         return fields
     best, first = ranked[0], group_by(ranked, lambda summary: summary.series[1:])
-    best_pairs = [pair for pair in pairs if pair.first is best and pair.second.has_known_cost]
+    best_pairs = [
+        pair for pair in pairs if pair.first is best and pair.second.is_success_cost_known
+    ]
     tied = [pair for pair in best_pairs if pair.second.series in ties]
     tested = [pair for pair in best_pairs if pair.difference.p_adjusted is not None]
     same_tasks = all(np.array_equal(best.task_codes, pair.second.task_codes) for pair in best_pairs)

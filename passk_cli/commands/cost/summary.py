@@ -36,7 +36,7 @@ from passk_cli.study.values import (
 FRONTIER_RESULT_NAME = "frontier"
 # Default budgets are 1, 2 or 5 times a power of ten.
 _ROUND_BUDGET_STEPS = (1.0, 2.0, 5.0, 10.0)
-_MIN_BUDGET_RATIO = 4.0
+_MIN_BUDGET_RANGE_RATIO = 4.0
 # passk compares pass@$b of two models at _BUDGETS budgets. In groups of more than _MOST_CROSSED
 # models, passk compares pass@$b only for pairs with the cheapest model.
 _BUDGETS, _MOST_CROSSED = 48, 8
@@ -62,7 +62,7 @@ class CostSummary:
         return self.attempts.take_cells(np.searchsorted(self.task_codes, tasks))
 
     @property
-    def has_no_price(self) -> bool:
+    def has_only_zero_costs(self) -> bool:
         """Whether every attempt costs 0, or no attempt has a cost."""
         return not self.attempts.value.any()
 
@@ -72,7 +72,7 @@ class CostSummary:
         return _task_costs(self.attempts, None).effective_tasks_if_few
 
     @property
-    def has_known_cost(self) -> bool:
+    def is_success_cost_known(self) -> bool:
         """Whether an attempt passed and every attempt has a cost."""
         estimate = self.cost_per_success.estimate
         return estimate.value is not None and estimate.range_upper_end is None
@@ -93,7 +93,7 @@ class CostSummary:
         value = estimate.low if estimate.value is None else estimate.value
         nothing, lacking = estimate.value is None, estimate.range_upper_end is not None
         value = value or 0.0 if shared is None else shared
-        return self.has_no_price, nothing, lacking, value, self.series
+        return self.has_only_zero_costs, nothing, lacking, value, self.series
 
 
 def cost_summaries(study: Analysis, amount: str, budgets: Sequence[float]) -> list[CostSummary]:
@@ -103,7 +103,7 @@ def cost_summaries(study: Analysis, amount: str, budgets: Sequence[float]) -> li
         _cost_summary(study, amount, budgets, place, rate) for place, rate in enumerate(rates)
     ]
     shared: dict[SeriesKey, float] = {}
-    priced = [summary for summary in summaries if summary.has_known_cost]
+    priced = [summary for summary in summaries if summary.is_success_cost_known]
     for rivals in group_by(priced, lambda summary: summary.series[1:]).values():
         tasks = shared_tasks(rivals)
         if len(tasks) and any(len(rival.task_codes) > len(tasks) for rival in rivals):
@@ -201,7 +201,7 @@ def default_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
         min(model_costs[0] for model_costs in priced),
         max(model_costs[1] for model_costs in priced),
     )
-    high = max(high, _MIN_BUDGET_RATIO * low)
+    high = max(high, _MIN_BUDGET_RANGE_RATIO * low)
     budgets = []
     for amount in (low, math.sqrt(low * high), high):
         power = 10.0 ** math.floor(math.log10(amount))
@@ -257,7 +257,7 @@ def cost_comparisons(study: Analysis, summaries: Sequence[CostSummary]) -> list[
 
     Errors: ParameterError if there are too many pairs.
     """
-    priced = [summary for summary in summaries if not summary.has_no_price]
+    priced = [summary for summary in summaries if not summary.has_only_zero_costs]
     groups = group_by(priced, lambda summary: summary.series[1:])
     sizes = [len(rivals) for rivals in groups.values()] or [0]
     refuse_many_pairs(max(sizes), sum(size * (size - 1) // 2 for size in sizes))
@@ -363,7 +363,7 @@ def frontier_results(study: Analysis, summaries: Sequence[CostSummary]) -> dict[
     priced = [
         o
         for o in summaries
-        if not o.has_no_price and o.cost_per_attempt.estimate.range_upper_end is None
+        if not o.has_only_zero_costs and o.cost_per_attempt.estimate.range_upper_end is None
     ]
     groups = group_by(priced, lambda summary: summary.series[1:])
     facts = {}

@@ -25,7 +25,7 @@ from passk_cli.commands.cost.summary import (
     frontier_results,
     shared_tasks,
 )
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
+from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.files.request import Request
@@ -50,14 +50,14 @@ from passk_cli.study.section import (
 )
 from passk_cli.study.significance_options import GUARDED_T
 from passk_cli.study.values import SeriesKey
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.text import join_names
 
 _UNIT_NAMES = {"$": "US dollars", "s": "seconds"}
 _FRONTIER, _LOG = ("frontier", "frontier of all groups"), 4
-# A chart shows the names of at most _MAX_NAMED_MODELS models.
-_MAX_NAMED_MODELS = 7
-_TASKS_PER_ROW_MEANING = (
+# A chart shows the names of at most _MAX_CHART_MODEL_NAMES models.
+_MAX_CHART_MODEL_NAMES = 7
+_WHICH_TASKS_ARE_USED = (
     "Each row of the table uses all tasks of its model. Comparisons of pairs and the frontier use"
     " only the tasks that all models have. If all models share fewer than two tasks, each pair uses"
     " the tasks that both of its models have, and there is no frontier."
@@ -85,15 +85,15 @@ UNSHARED_TASKS_WARNING = DiagnosticType(
     "unshared-tasks", WARNING,
     "some models lack {tasks} of {every} tasks; each row uses all tasks of its model, but tests and"
     " the frontier use only the tasks that all models have",
-    meaning=_TASKS_PER_ROW_MEANING, why=_CHEAPER_TASKS_REASON, advice=_SAME_TASKS_ADVICE,
+    meaning=_WHICH_TASKS_ARE_USED, why=_CHEAPER_TASKS_REASON, advice=_SAME_TASKS_ADVICE,
     example="warning[unshared-tasks]: some models lack 20 of 40 tasks; each row uses all tasks of"
     " its model, but tests and the frontier use only the tasks that all models have",
 )  # fmt: skip
-NO_COMMON_TASKS_WARNING = DiagnosticType(
+FEW_COMMON_TASKS_WARNING = DiagnosticType(
     "uncommon-tasks", WARNING,
     "some models lack {tasks} of {every} tasks; each row uses all tasks of its model, but tests use"
     " only the tasks that both models have, and there is no frontier",
-    meaning=_TASKS_PER_ROW_MEANING, why=_CHEAPER_TASKS_REASON, advice=_SAME_TASKS_ADVICE,
+    meaning=_WHICH_TASKS_ARE_USED, why=_CHEAPER_TASKS_REASON, advice=_SAME_TASKS_ADVICE,
     example="warning[uncommon-tasks]: some models lack 39 of 40 tasks; each row uses all tasks of"
     " its model, but tests use only the tasks that both models have, and there is no frontier",
 )  # fmt: skip
@@ -178,11 +178,11 @@ class CostTable(Section[CostSummary]):
         first = {
             summary.series[1:]: summary
             for summary in reversed(self.records)
-            if summary.has_known_cost
+            if summary.is_success_cost_known
         }
         return {
             pair.second.series: pair for pair in self.cost_comparisons
-            if pair.first is first.get(pair.first.series[1:]) and pair.second.has_known_cost
+            if pair.first is first.get(pair.first.series[1:]) and pair.second.is_success_cost_known
             and pair.difference.verdict == TIED
         }  # fmt: skip
 
@@ -260,7 +260,9 @@ class CostTable(Section[CostSummary]):
             x_title=noun + " of an attempt" * (unit in _UNIT_NAMES) + f" ({scale})" * bool(scale),
             y_title="pass@1",
         )  # fmt: skip
-        places = np.linspace(0, len(frontier) - 1, min(len(frontier), _MAX_NAMED_MODELS)).round()
+        places = np.linspace(
+            0, len(frontier) - 1, min(len(frontier), _MAX_CHART_MODEL_NAMES)
+        ).round()
         leading = tuple(frontier[int(place)][-1] for place in places)
         return (
             replace(
@@ -286,7 +288,7 @@ class CostTable(Section[CostSummary]):
         ):
             yield "range: attempts ended before the budget was spent"
         elif self.has_default_budgets and self.budget_columns:
-            yield OptionHint("other budgets", OptionValue("--at"))
+            yield OptionHint("other budgets", OptionWithValue("--at"))
 
     def full_footer_parts(self) -> Iterator[str]:
         yield _UNIT_NAMES.get(AMOUNT_UNITS_AND_NOUNS[self.amount_name][0], "")
@@ -300,7 +302,7 @@ class CostTable(Section[CostSummary]):
         ]
         shared = [len(shared_tasks(group)) for group in groups.values()]
         if sum(task_counts) > sum(shared):
-            message = UNSHARED_TASKS_WARNING if min(shared) > 1 else NO_COMMON_TASKS_WARNING
+            message = UNSHARED_TASKS_WARNING if min(shared) > 1 else FEW_COMMON_TASKS_WARNING
             yield message(tasks=sum(task_counts) - sum(shared), every=sum(task_counts))
         if few := [summary for summary in self.records if summary.dominant_cost_task_count]:
             least = min(few, key=lambda summary: summary.dominant_cost_task_count)
@@ -388,7 +390,7 @@ class CostRunner(CommandRunner, CostOptions):
     def request(self, options: SharedOptions) -> Request:
         return replace(options.request, cluster=options.confidence.cluster, attempts=(self.of,))
 
-    def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
         """Read the data. If --of names a missing column, the error lists the available ones."""
         try:
             return super().read_analysis(options, read)

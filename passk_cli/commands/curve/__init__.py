@@ -11,7 +11,7 @@ from passk_cli.limits import MOST_ATTEMPTS, parse_whole_number
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import MetricOptions, parse_k
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 
 BAND_CHOICES = (POINTWISE, SIMULTANEOUS) = ("pointwise", "simultaneous")
 _MOST_POINTS = 100_000
@@ -22,7 +22,7 @@ def parse_points(value: Any) -> str:
     text = str(value)
     if text == "all":
         return text
-    return str(parse_whole_number(OptionValue("--points", text), text, 2, _MOST_POINTS))
+    return str(parse_whole_number(OptionWithValue("--points", text), text, 2, _MOST_POINTS))
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class CoverCurveTable(SeriesMetricTable):
 
     def plots(self) -> tuple[Plot, ...]:
         rows = [
-            fact.chart_point("share of tasks", rate=fact.values.metric.name_suffix)
+            fact.chart_point("share of tasks", rate=fact.values.metric.k_and_share_text)
             for fact in self.results() if fact.values is not None and fact.estimate.low is not None
         ]  # fmt: skip
         rows = [{**row, "rate": float(str(row["rate"]))} for row in rows]

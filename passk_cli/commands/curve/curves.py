@@ -34,16 +34,16 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.metric_selection import extrapolation_fixes
 from passk_cli.study.result import Result, SampleSize, range_between
 from passk_cli.study.values import SeriesKey, TaskValues, require_monotone
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.text import plural
 
 CURVE_NAMES = (AT, HAT) = ("pass@k", "pass^k")
-UNEVENNESS_NAMES = (DELTA, DEFICIT) = ("Δ_k", "deficit_k")
+UNEVENNESS_CURVE_NAMES = (DELTA, DEFICIT) = ("Δ_k", "deficit_k")
 # passk adds EQUALLY_HARD_SUFFIX to the name of a gain that is computed as if all tasks were equally
 # hard.
 EQUALLY_HARD_SUFFIX = " if all tasks were equally hard"
 # Each population has a default interval method for Δ_k, the coverage deficit and the moments.
-UNEVENNESS_INTERVAL_METHODS = {NEW_TASKS: "guarded bootstrap", THESE_TASKS: "hull"}
+UNEVENNESS_METHOD_BY_POPULATION = {NEW_TASKS: "guarded bootstrap", THESE_TASKS: "hull"}
 _SKEWNESS_INTERVAL_METHOD = "jackknife"
 # passk marks results from exact success rates with EXACT_RATES_MARK, because these results have no
 # sampling error.
@@ -82,7 +82,7 @@ class ModelCurves:
     rate_moments: Sequence[Result] = ()
     table_ks: Sequence[int] = ()
 
-    def ranges_to(self, upper: ModelCurves) -> ModelCurves:
+    def ranges_up_to_curves(self, upper: ModelCurves) -> ModelCurves:
         """Curves of ranges, which begin at these curves and end at the curves `upper`.  The result
         contains no gains."""
         points = {
@@ -104,21 +104,19 @@ class ModelCurves:
         return self.never_passed_share.interval_flaw == EXACT_RATES_MARK
 
     @cached_property
-    def measured_curve_names(self) -> list[str]:
+    def metric_curve_names(self) -> list[str]:
         """The names of all curves, except for Δ_k and the deficit."""
-        return [name for name in self.results_by_curve if name not in UNEVENNESS_NAMES]
+        return [name for name in self.results_by_curve if name not in UNEVENNESS_CURVE_NAMES]
 
     @property
-    def measured_results(self) -> list[Result]:
+    def metric_curve_results(self) -> list[Result]:
         """The results of all curves, without Δ_k and the deficit."""
-        return [
-            point for name in self.measured_curve_names for point in self.results_by_curve[name]
-        ]
+        return [point for name in self.metric_curve_names for point in self.results_by_curve[name]]
 
     @property
     def main_curve_name(self) -> str:
         """The name pass@k, or pass^k if pass@k was not requested."""
-        return self.measured_curve_names[0]
+        return self.metric_curve_names[0]
 
     @cached_property
     def ks(self) -> list[int]:
@@ -158,7 +156,7 @@ class KGrid:
             return np.array([k for k in sorted(self.fixed_ks) if k <= last] or [last])
         if self.point_count is None and last > _MOST_POINTS:
             raise ParameterError(
-                OptionValue("--points", "all"),
+                OptionWithValue("--points", "all"),
                 f"a curve can have at most {_MOST_POINTS:,} values of k; got {last:,}", settles=[
                     SuggestedFix({"--points": None}, "spreads the k's"),
                     SuggestedFix({"--max-k": _MOST_POINTS}, "ends the curve there"),
@@ -269,7 +267,7 @@ class CurveComputation:
             option = "-k" if grid.fixed_ks else "--max-k"
             shorter = SuggestedFix({option: None}, "ends the curve at the number of attempts")
             raise ParameterError(
-                OptionValue(option, str(grid.max_k)),
+                OptionWithValue(option, str(grid.max_k)),
                 f"this k needs {plural(grid.max_k, 'attempt')} per task, but no task has more than"
                 f" {most}",
                 settles=[shorter, *extrapolation_fixes(self.study.counts, grid.max_k)],
@@ -286,7 +284,7 @@ class CurveComputation:
                 for model in models
             ]
             bounds = zip(failing, passing, strict=True)
-            return [low.ranges_to(high) for low, high in bounds], end_curves, []
+            return [low.ranges_up_to_curves(high) for low, high in bounds], end_curves, []
         stretches = [self._k_ranges(s) for s in order]
         if self.simultaneous:
             stretches = [[band] for band in self._band_ranges([k_range for [k_range] in stretches])]
@@ -376,9 +374,9 @@ class CurveComputation:
         ks = [k for stretch in stretches for k in stretch.ks.tolist()]
         s = study.counts.series.index(first.task_values.series)
         for metric in self.further_metrics:
-            name = f"{metric.family}k{metric.name_suffix.removeprefix(str(metric.k))}"
+            name = f"{metric.family}k{metric.k_and_share_text.removeprefix(str(metric.k))}"
             facts = study.results(study.task_values([replace(metric, k=k) for k in ks], [s]))
-            points[name] = [self._with_pointwise_level(fact) for fact in facts]
+            points[name] = [self._with_pointwise_level_field(fact) for fact in facts]
         if self.delta:
             points |= group_pairs(
                 point for stretch in stretches for point in self._heterogeneity_results(stretch)
@@ -395,7 +393,7 @@ class CurveComputation:
             list(self._rate_moments(first)) if self.delta else (), self.grid.table_ks(ks),
         )  # fmt: skip
 
-    def _with_pointwise_level(self, fact: Result, **more: Cell) -> Result:
+    def _with_pointwise_level_field(self, fact: Result, **more: Cell) -> Result:
         """The result, with its level stored in the field pointwise_level.
 
         In a simultaneous band, the pointwise level differs from the confidence level.
@@ -414,7 +412,7 @@ class CurveComputation:
             for name in self.curve_names:
                 metrics = [Metric(name[:-1], k) for k in stretch.ks.tolist()]
                 facts = self.study.results(self.study.task_values(metrics, [s]), confidence)
-                yield name, [self._with_pointwise_level(fact) for fact in facts]
+                yield name, [self._with_pointwise_level_field(fact) for fact in facts]
             return
         bare = confidence.method == "none" and self._tasks_are_sample and rates.clusters is None
         for block, *curve_values in pass_at_and_hat_curve_blocks(rates.n, rates.c, stretch.ks):
@@ -447,7 +445,7 @@ class CurveComputation:
                     for k, v in zip(ks, values, strict=True)
                 ]
                 facts = self.study.results(of_ks, confidence)
-                yield name, [self._with_pointwise_level(fact) for fact in facts]
+                yield name, [self._with_pointwise_level_field(fact) for fact in facts]
 
     @property
     def _tasks_are_sample(self) -> bool:
@@ -475,7 +473,7 @@ class CurveComputation:
                 rates.n, (rates.c, rates.n - rates.c), ks, setting
             )
             for name, family, gain in zip(
-                UNEVENNESS_NAMES, ("delta_", "deficit_"), uneven_gains, strict=True
+                UNEVENNESS_CURVE_NAMES, ("delta_", "deficit_"), uneven_gains, strict=True
             ):
                 columns = (gain.estimate, gain.se, gain.low, gain.high, gain.largest_possible)
                 for k, *row in zip(
@@ -484,10 +482,10 @@ class CurveComputation:
                     value, se, low, high, bound = (None if math.isnan(v) else v for v in row)
                     reason = f"μ^k needs k different {units}" if value is None else ""
                     spread = RateMomentEstimate(value, se, low, high, reason)
-                    fact = self._noise_corrected_result(stretch, f"{family}{k}", k, spread)
-                    yield name, self._with_pointwise_level(fact, at_most=bound)
+                    fact = self._result_of_moment_estimate(stretch, f"{family}{k}", k, spread)
+                    yield name, self._with_pointwise_level_field(fact, at_most=bound)
 
-    def _noise_corrected_result(
+    def _result_of_moment_estimate(
         self, stretch: KRange, name: str, k: int | None, spread: RateMomentEstimate
     ) -> Result:
         confidence, share, series = (
@@ -501,7 +499,7 @@ class CurveComputation:
             spread.reason, signed=not share, unit="share" if share else "score",
         )  # fmt: skip
         method = (
-            UNEVENNESS_INTERVAL_METHODS[confidence.population]
+            UNEVENNESS_METHOD_BY_POPULATION[confidence.population]
             if share or self._tasks_are_sample
             else _SKEWNESS_INTERVAL_METHOD
         )
@@ -523,16 +521,18 @@ class CurveComputation:
             rates.series, f"{growth.name}{EQUALLY_HARD_SUFFIX}", k, even, size=stretch.sample_size
         )
         return StepGain(
-            start, replace(self._with_pointwise_level(gain), values=gain.values), even_result
+            start, replace(self._with_pointwise_level_field(gain), values=gain.values), even_result
         )
 
     def _rate_moments(self, stretch: KRange) -> Iterator[Result]:
         rates = stretch.task_values
-        yield self._with_pointwise_level(replace(self.study.result(rates), name="mean", k=None))
+        yield self._with_pointwise_level_field(
+            replace(self.study.result(rates), name="mean", k=None)
+        )
         shapes = sd_and_skewness_of_rates(rates.n, rates.c, self._interval_setting(stretch))
         for name, spread in zip(("sd", "skewness"), shapes, strict=True):
-            yield self._with_pointwise_level(
-                self._noise_corrected_result(stretch, name, None, spread)
+            yield self._with_pointwise_level_field(
+                self._result_of_moment_estimate(stretch, name, None, spread)
             )
 
     def _task_share(self, stretch: KRange, name: str, mask: Bools, corrected: bool) -> Result:
@@ -547,7 +547,7 @@ class CurveComputation:
             rates.series, name, mask.astype(np.float64), rates.tasks, rates.n,
             fixed="a count of these tasks as they were attempted",
         )  # fmt: skip
-        return self._with_pointwise_level(
+        return self._with_pointwise_level_field(
             fact if self._tasks_are_sample else replace(fact, method="none")
         )
 
@@ -590,10 +590,10 @@ def exact_curves(
     shapes: tuple[Result, ...] = ()
     if delta:
         points[DELTA] = list(
-            curve("delta_", exact.heterogeneity_gain, exact.largest_heterogeneity_gain)
+            curve("delta_", exact.heterogeneity_gain, exact.heterogeneity_gain_bound)
         )
         points[DEFICIT] = list(
-            curve("deficit_", exact.coverage_deficit, exact.largest_coverage_deficit)
+            curve("deficit_", exact.coverage_deficit, exact.coverage_deficit_bound)
         )
         skewness = moments.skewness if moments.variance > 0 else None
         skew = Estimate(skewness, signed=True, unit="score")

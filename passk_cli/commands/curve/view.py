@@ -21,8 +21,8 @@ from passk_cli.commands.curve.curves import (
     DELTA,
     EXACT_RATES_MARK,
     HAT,
-    UNEVENNESS_INTERVAL_METHODS,
-    UNEVENNESS_NAMES,
+    UNEVENNESS_CURVE_NAMES,
+    UNEVENNESS_METHOD_BY_POPULATION,
     CurveComputation,
     KGrid,
     ModelCurves,
@@ -75,15 +75,15 @@ from passk_cli.study.section import (
 from passk_cli.study.value_range import (
     NO_SHARED_TASK_ANSWERS,
     range_sentence,
-    results_in_named_groups,
+    results_with_nonempty_groups,
 )
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean, respell_metric
 from passk_cli.version import VERSION_SIGNATURE_ENTRIES
 
-# EQUALLY_HARD_ESTIMATORS maps each population to the words for its estimator of μ^k. pass^k
+# MU_ESTIMATOR_BY_POPULATION maps each population to the words for its estimator of μ^k. pass^k
 # would equal μ^k if all tasks were equally hard.
-EQUALLY_HARD_ESTIMATORS = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}
+MU_ESTIMATOR_BY_POPULATION = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}
 # A table has at most _MOST_ACROSS columns for k, and a chart shows at most _MOST_DRAWN values of k.
 _MOST_ACROSS, _MOST_DRAWN = 5, 200
 _RATES, _ADDED = "Success rates of the tasks", "Reliability added by uneven tasks"
@@ -124,7 +124,7 @@ CHANGING_TASKS_WARNING = DiagnosticType(
     example="warning[changing-tasks]: beyond k = 2, the curves of alpha leave out tasks with too"
     " few attempts, so the curves may change direction",
 )  # fmt: skip
-NO_GAINS_NOTE = DiagnosticType(
+RANGES_WITHOUT_GAINS_NOTE = DiagnosticType(
     "gains-without-range", NOTE, "gains of pass@k are left out because outcomes are missing",
     tuple(replace(settle, effect="shows the gains") for settle in MISSING_FIXES),
     "With `--missing bounds`, every number is a range. The lower limit of the range counts all"
@@ -208,7 +208,7 @@ _CURVE_VALUE_COLUMN = Column(
 
 
 @dataclass(frozen=True)
-class CurveTable(Section[ModelCurves]):
+class ModelCurveTable(Section[ModelCurves]):
     """One row per model: pass@k over k, the gain of more attempts, and pass^k at the last k."""
 
     grid: KGrid
@@ -218,7 +218,7 @@ class CurveTable(Section[ModelCurves]):
         MODEL_COLUMN,
         GROUP_COLUMN,
         _CURVE_VALUE_COLUMN,
-        replace(_CURVE_VALUE_COLUMN, repeated_items=lambda section: section.gain_columns,
+        replace(_CURVE_VALUE_COLUMN, repeated_items=lambda section: section.gain_from_first_columns,
                 example=CurveColumn(AT, 10, 1)),
         replace(_CURVE_VALUE_COLUMN, repeated_items=lambda section: section.other_curve_columns,
                 example=CurveColumn(HAT, 10)),
@@ -256,16 +256,16 @@ class CurveTable(Section[ModelCurves]):
     @property
     def main_curve_columns(self) -> list[CurveColumn]:
         """The columns of the main curve, one per k."""
-        ks = sorted({*self.ks, *(gain.k for gain in self.gain_columns)})
+        ks = sorted({*self.ks, *(gain.k for gain in self.gain_from_first_columns)})
         return [CurveColumn(self.records[0].main_curve_name, k) for k in ks]
 
     @property
     def other_curve_columns(self) -> list[CurveColumn]:
         """The columns of all other curves, at the last k."""
-        return [CurveColumn(name, self.ks[-1]) for name in self.records[0].measured_curve_names[1:]]
+        return [CurveColumn(name, self.ks[-1]) for name in self.records[0].metric_curve_names[1:]]
 
     @property
-    def gain_columns(self) -> list[CurveColumn]:
+    def gain_from_first_columns(self) -> list[CurveColumn]:
         """The column with the gain from the first to the last k.
 
         A curve with a single k, or with ranges as values, has no gain. If the models share no task
@@ -315,11 +315,11 @@ class CurveTable(Section[ModelCurves]):
                 SINGLE_MODEL_ANSWERS, SingleModelCurve(self.records[0], groups)
             )
             return
-        if not self.gain_columns:
+        if not self.gain_from_first_columns:
             last = CurveColumn(self.records[0].main_curve_name, self.ks[-1])
             yield range_sentence([last.result(model) for model in self.records], groups)
             return
-        gain, last = self.gain_columns[0], self.gain_columns[-1]
+        gain, last = self.gain_from_first_columns[0], self.gain_from_first_columns[-1]
         of_all = [last.result(model) for model in self.records]
         gains, where = self.study.on_shared_tasks(of_all)
         if not gains:
@@ -337,7 +337,7 @@ class CurveTable(Section[ModelCurves]):
             # changes of other metrics.
             where = "each model's own tasks"
         curve_gains = ModelGains(
-            results_in_named_groups(gains), gain.curve_name, gain.start_k, gain.k,
+            results_with_nonempty_groups(gains), gain.curve_name, gain.start_k, gain.k,
             where.removeprefix(" on "),
             gain.curve_name == AT, self.records[0].has_exact_rates, groups,
         )  # fmt: skip
@@ -352,7 +352,7 @@ class CurveTable(Section[ModelCurves]):
             return
         confidence = self.study.confidence
         yield self.study.sizes_text(
-            point for model in self.records for point in model.measured_results
+            point for model in self.records for point in model.metric_curve_results
         )
         if not self.levels:
             yield confidence.words()
@@ -360,8 +360,12 @@ class CurveTable(Section[ModelCurves]):
             levels = [f"{100 * level:.3g}" for level in (min(self.levels), max(self.levels))]
             yield f"{confidence.words()}, simultaneous"
             yield f"each k: {'–'.join(dict.fromkeys(levels))} %"
-        if self.gain_columns and self.last_k_with_missing_tasks:
-            gain = self.gain_columns[-1].header if len(self.gain_columns) > 1 else "gain"
+        if self.gain_from_first_columns and self.last_k_with_missing_tasks:
+            gain = (
+                self.gain_from_first_columns[-1].header
+                if len(self.gain_from_first_columns) > 1
+                else "gain"
+            )
             yield f"{gain}: on the tasks with n ≥ {self.ks[-1]}"
         if confidence.method != "none":
             yield OptionHint("intervals")
@@ -373,7 +377,7 @@ class CurveTable(Section[ModelCurves]):
 
     def messages(self) -> Iterator[Diagnostic]:
         if self.study.has_ranges:
-            yield NO_GAINS_NOTE()
+            yield RANGES_WITHOUT_GAINS_NOTE()
         ends, most = list[tuple[tuple[DiagnosticType, int, int], str]](), self.grid.max_k
         for model in self.records:
             name, size, last = SeriesName(model.series), model.never_passed_share.size, model.ks[-1]
@@ -391,7 +395,7 @@ class CurveTable(Section[ModelCurves]):
         uneven = (
             p
             for model in models
-            for name in UNEVENNESS_NAMES
+            for name in UNEVENNESS_CURVE_NAMES
             for p in model.results_by_curve.get(name, ())
         )
         moments = (moment for model in models for moment in model.rate_moments)
@@ -408,14 +412,14 @@ class CurveTable(Section[ModelCurves]):
 
     def plots(self) -> tuple[Plot, ...]:
         models = self.chart_curves or self.records
-        names = models[0].measured_curve_names
+        names = models[0].metric_curve_names
         main, other_names = ([n for n in names if (n in CURVE_NAMES) == of] for of in (True, False))
         subtitle = " · ".join(map(str, list(self.footer_parts())[:2]))
         rows = _chart_rows(models, main, self.ks)
         low, high = ("low", "high") if any(row["low"] is not None for row in rows) else ("", "")
         draw = partial(
             curves, x="k", y="value", low=low, high=high, colour="model", x_title="k (attempts)",
-            subtitle=subtitle, marked=self.ks, rules=[*_incomplete_tasks_lines(models)],
+            subtitle=subtitle, marked=self.ks, rules=[*_missing_tasks_reference_lines(models)],
         )  # fmt: skip
         titles = {AT: "Coverage", HAT: "Reliability"}
         title = " and ".join(titles[n] for n in main).capitalize()
@@ -430,7 +434,7 @@ class CurveTable(Section[ModelCurves]):
         if any(row["value"] is not None for row in rows):
             how = " · ".join(
                 UnevennessTable(
-                    self.study, rows_by_model_and_k(models, UNEVENNESS_NAMES)
+                    self.study, rows_by_model_and_k(models, UNEVENNESS_CURVE_NAMES)
                 ).full_footer_parts()
             )
             pictures.append(draw(
@@ -451,7 +455,7 @@ def rows_by_model_and_k(
     return [
         SeriesRow(
             model.series,
-            {name: model.result_at(name, k) for name in names or model.measured_curve_names},
+            {name: model.result_at(name, k) for name in names or model.metric_curve_names},
         )
         for model in models
         for k in model.table_ks
@@ -524,9 +528,11 @@ class UnevennessTable(Section[SeriesRow]):
             or self.records[0].result_by_name[DELTA].interval_flaw == EXACT_RATES_MARK
         ):
             return
-        words = f"Δ_k, deficit, sd: μ^k from {EQUALLY_HARD_ESTIMATORS[confidence.population]}"
+        words = f"Δ_k, deficit, sd: μ^k from {MU_ESTIMATOR_BY_POPULATION[confidence.population]}"
         if confidence.method != "none":
-            words += f", pointwise {UNEVENNESS_INTERVAL_METHODS[confidence.population]} intervals"
+            words += (
+                f", pointwise {UNEVENNESS_METHOD_BY_POPULATION[confidence.population]} intervals"
+            )
         yield words
 
 
@@ -558,17 +564,17 @@ def curve_sections(
     study: Analysis, models: Sequence[ModelCurves], grid: KGrid, levels: Sequence[float] = (),
     chart_curves: Sequence[ModelCurves] = (),
 ) -> list[Section[Any]]:  # fmt: skip
-    """The sections of the report. The arguments are the fields of `CurveTable`."""
+    """The sections of the report. The arguments are the fields of `ModelCurveTable`."""
     return [
-        CurveTable(study, models, grid, levels, chart_curves),
+        ModelCurveTable(study, models, grid, levels, chart_curves),
         EveryKTable(study, rows_by_model_and_k(models)),
         StepGainTable(study, [step for model in models for step in model.step_gains]),
-        UnevennessTable(study, rows_by_model_and_k(models, UNEVENNESS_NAMES)),
+        UnevennessTable(study, rows_by_model_and_k(models, UNEVENNESS_CURVE_NAMES)),
         RateMomentTable(study, [model for model in models if model.rate_moments]),
     ]
 
 
-def _incomplete_tasks_lines(models: Sequence[ModelCurves]) -> Iterator[ReferenceLine]:
+def _missing_tasks_reference_lines(models: Sequence[ModelCurves]) -> Iterator[ReferenceLine]:
     complete_ks = {
         model.last_complete_k for model in models if model.last_complete_k < model.ks[-1]
     }
@@ -630,7 +636,7 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
         match = re.fullmatch(r"([a-z-]+[@^])k(:.*)?", part.lower())
         if match is None and part.lower().startswith("cover"):
             raise ParameterError(
-                OptionValue("-m", part),
+                OptionWithValue("-m", part),
                 "the curve of cover already shows all thresholds; write cover without a threshold",
                 name="unknown-metric",
             )
@@ -638,17 +644,17 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
             remedy = "write a curve like pass@k, best@k or gpass@k:0.5"
             if number := re.fullmatch(r"([a-z-]+[@^])\d+(:.*)?", respell_metric(part)):
                 remedy = did_you_mean([f"{number[1]}k{number[2] or ''}"])
-            raise ParameterError(OptionValue("-m", part), remedy, name="unknown-metric")
+            raise ParameterError(OptionWithValue("-m", part), remedy, name="unknown-metric")
         metrics.append(parse_metric(f"{match[1]}1{match[2] or ''}"))
     return tuple(dict.fromkeys(metrics))
 
 
-# If `--max-k` is not set, curves from exact success rates end at k = _USUAL_MAX_K.
-_USUAL_MAX_K = 10
+# If `--max-k` is not set, curves from exact success rates end at k = _EXACT_RATES_DEFAULT_K.
+_EXACT_RATES_DEFAULT_K = 10
 
 
 class CurveRunner(CommandRunner, CurveOptions):
-    sections = (CurveTable, EveryKTable, StepGainTable, UnevennessTable, RateMomentTable,
+    sections = (ModelCurveTable, EveryKTable, StepGainTable, UnevennessTable, RateMomentTable,
                 CoverCurveTable)  # fmt: skip
     checks_independence = True
 
@@ -658,8 +664,8 @@ class CurveRunner(CommandRunner, CurveOptions):
     label_refusal_by_option: ClassVar[Mapping[str, str]] = {
         "--delta": "single tasks are not corrected", "--band": "each k is corrected by itself",
     }  # fmt: skip
-    missing_bounds_refusal_by_option: ClassVar[Mapping[OptionValue, str]] = {
-        OptionValue(
+    missing_bounds_refusal_by_option: ClassVar[Mapping[OptionWithValue, str]] = {
+        OptionWithValue(
             option, value
         ): f"{quantity} need not lie between its values if all missing outcomes fail or all pass"
         for option, value, quantity in (
@@ -702,18 +708,19 @@ class CurveRunner(CommandRunner, CurveOptions):
         sampling = "this option needs outcomes, because exact rates have no sampling error"
         raise_first_applicable_error(
             "contradicting-options",
-            (self.further_metrics, OptionValue("-m"), "exact rates contain no attempts",
+            (self.further_metrics, OptionWithValue("-m"), "exact rates contain no attempts",
              (SuggestedFix({"-m": None}),)),
-            (self.band != POINTWISE, OptionValue("--band"), sampling,
+            (self.band != POINTWISE, OptionWithValue("--band"), sampling,
              (SuggestedFix({"--band": None}),)),
-            (options.metric_options.short_tasks != "empty", OptionValue("--short-tasks"), sampling,
+            (options.metric_options.short_tasks != "empty", OptionWithValue("--short-tasks"),
+             sampling,
              (SuggestedFix({"--short-tasks": None}),)),
         )  # fmt: skip
         return self.exact_report(families)
 
     def exact_report(self, families: Sequence[TasksWithExactRates]) -> Report:
         grid = self.grid
-        last = grid.max_k or _USUAL_MAX_K
+        last = grid.max_k or _EXACT_RATES_DEFAULT_K
         models = [exact_curves(f, grid, last, self.pass_curves, delta=self.delta) for f in families]
         counts = Counts.from_cells([(family.name, "", 1, 0) for family in families])
         study = Analysis(counts, confidence=Confidence("none"))
@@ -734,7 +741,8 @@ class CurveRunner(CommandRunner, CurveOptions):
         ]
         without = SuggestedFix(dict.fromkeys(k_options[:1]))
         raise_first_applicable_error("contradicting-options", (
-            self.k and k_options, OptionValue("-k"), "this option already sets all k's", (without,),
+            self.k and k_options, OptionWithValue("-k"), "this option already sets all k's",
+            (without,),
         ))  # fmt: skip
         ranged = any(metric.definition.is_known_only_as_range for metric in self.metrics)
         of_k = [
@@ -743,9 +751,9 @@ class CurveRunner(CommandRunner, CurveOptions):
         ]  # fmt: skip
         raise_first_applicable_error(
             "contradicting-options",
-            (ranged and len(self.metrics) > 1, OptionValue("-m"),
+            (ranged and len(self.metrics) > 1, OptionWithValue("-m"),
              "the curve of cover is over success rates and not over k; name only cover", ()),
-            *((ranged, OptionValue(option), "the curve of cover does not use this option",
+            *((ranged, OptionWithValue(option), "the curve of cover does not use this option",
                fixes) for option, fixes in of_k),
         )  # fmt: skip
         method, fixed = options.confidence.method, options.confidence.population == THESE_TASKS
@@ -757,7 +765,10 @@ class CurveRunner(CommandRunner, CurveOptions):
              "a band needs the same tasks at every k"),
             ("-m", self.further_metrics, "a band is only for pass@k and pass^k"),
         )  # fmt: skip
-        place, without_band = OptionValue("--band", SIMULTANEOUS), SuggestedFix({"--band": None})
+        place, without_band = (
+            OptionWithValue("--band", SIMULTANEOUS),
+            SuggestedFix({"--band": None}),
+        )
         raise_first_applicable_error("invalid-method", *(
             (self.band == SIMULTANEOUS and holds, place, problem,
              (SuggestedFix({option: None}), without_band))
@@ -775,7 +786,7 @@ class CurveRunner(CommandRunner, CurveOptions):
         sections = curve_sections(study, models, grid, levels, chart_curves)
         ends = [model.ks[-1] for model in models]
         decided: dict[str, Any] = {
-            "curves": ",".join(models[0].measured_curve_names),
+            "curves": ",".join(models[0].metric_curve_names),
             "max_k": number_range(min(ends), max(ends)).replace("–", "-"),
             "points": ",".join(map(str, sorted(self.k))) or self.points,
             **confidence.signature(),
@@ -785,8 +796,10 @@ class CurveRunner(CommandRunner, CurveOptions):
             if together or (self.delta and confidence.population != THESE_TASKS):
                 decided |= confidence.resample_arguments
         if self.delta:
-            decided["delta"] = EQUALLY_HARD_ESTIMATORS[confidence.population]
-        messages = study.messages([p for model in models for p in model.measured_results], short=())
+            decided["delta"] = MU_ESTIMATOR_BY_POPULATION[confidence.population]
+        messages = study.messages(
+            [p for model in models for p in model.metric_curve_results], short=()
+        )
         messages += [
             *one_task_warning(study.counts, study.confidence),
             *lacking_tasks_message(study.counts),

@@ -19,7 +19,7 @@ from passk_cli.files.map_draft import MapDraft, require_new_file, write_map
 from passk_cli.files.roles import AMOUNT_UNITS
 from passk_cli.metrics.registry import FAMILIES
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.provenance import ColumnChoice, FileReading
+from passk_cli.outcomes.provenance import DescribedColumn, FileReading
 from passk_cli.report.data_types import (
     ALWAYS,
     FULL,
@@ -39,7 +39,7 @@ from passk_cli.study.completeness import models_lacking_attempts
 from passk_cli.study.missing_outcomes import missing_outcome_words
 from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
 from passk_cli.study.values import SeriesKey
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 from passk_cli.text import truncated_text
 
 # Without --full, a report lists at most _GROUPS groups of files and at most _MODELS models, and a
@@ -112,10 +112,10 @@ class ReadingSummary(Section[ReadingProperty]):
             "attempts": count_range(counts.n.tolist(), "attempt"), "k": int(counts.n.min()),
             "settings": [column.column for column in facts.column_choices
                 if column.varies_within_tasks],
-            "missing": facts.missing_outcome_count, "unclear": facts.unclear_outcomes,
+            "missing": facts.missing_outcome_count, "unclear": facts.unclear_outcome_count,
             "repeated": facts.duplicate_count, "kept": facts.duplicates_policy == "error",
             "undecided": facts.missing_policy == "error" and not has_message,
-            **{name: OptionHint("choose", OptionValue(option)) for name, option
+            **{name: OptionHint("choose", OptionWithValue(option)) for name, option
             in _OPTION_BY_PLACEHOLDER.items()},
         }  # fmt: skip
 
@@ -186,10 +186,10 @@ class ModelSizeTable(Section[ModelSize]):
                meaning="Share of all attempts that passed. pass@1 is the mean over tasks, so it"
                " differs from this share if tasks have different numbers of attempts."),
         replace(data_field("pass_rate_low", "Pass rate if every missing outcome failed.",
-                           lambda size: _pass_rate_limit(size, 0)),
+                           lambda size: _pass_rate_range_end(size, 0)),
                            exists_in_section=lambda section: section.has_missing_outcomes),
         replace(data_field("pass_rate_high", "Pass rate if every missing outcome passed.",
-                           lambda size: _pass_rate_limit(size, 1)),
+                           lambda size: _pass_rate_range_end(size, 1)),
                            exists_in_section=lambda section: section.has_missing_outcomes),
         Column("every task supports", cell_of_record=lambda size: f"k ≤ {size.n.min()}",
                meaning="Largest k for which every task has enough attempts."),
@@ -215,7 +215,7 @@ class ModelSizeTable(Section[ModelSize]):
     def footer_parts(self) -> Iterator[str | OptionHint]:
         if not self.has_different_sizes:
             yield OptionHint("each model")
-        elif self.study.counts.read_facts.unclear_outcomes:
+        elif self.study.counts.read_facts.unclear_outcome_count:
             yield "–: some outcomes neither pass nor fail"
 
     def tables(self) -> Iterator[Table]:
@@ -257,7 +257,7 @@ class DescribeRunner(CommandRunner, DescribeOptions):
         for s, series in enumerate(counts.series):
             n = counts.n[counts.slice_of_series(s)]
             low, high = (float(c[counts.slice_of_series(s)].sum() / n.sum()) for c in ends)
-            rate = None if counts.read_facts.unclear_outcomes else number_or_range(low, high)
+            rate = None if counts.read_facts.unclear_outcome_count else number_or_range(low, high)
             sizes.append(ModelSize(series, n, rate))
         odd = [model.series for model in models_lacking_attempts(counts)]
         sizes.sort(key=lambda size: odd.index(size.series) if size.series in odd else len(odd))
@@ -266,7 +266,7 @@ class DescribeRunner(CommandRunner, DescribeOptions):
         short = list(_file_group_rows(inputs, columns=columns))
         file_facts = [fact for file in inputs for fact in _file_rows(file, columns=columns)]
         sections: list[Section[Any]] = [
-            ReadingSummary(study, [*short, *_outcome_count_rows(counts)]),
+            ReadingSummary(study, [*short, *_data_quality_rows(counts)]),
             ColumnTable(
                 study,
                 list(_column_rows(counts.read_facts.column_choices)),
@@ -279,16 +279,16 @@ class DescribeRunner(CommandRunner, DescribeOptions):
         report = build_report(study, sections, messages=messages, interval=None)
         column_list = [
             {"role": choice.role, "column": choice.column,
-             "option": str(choice.suggested_option or ""), "values": choice.value_description,
+             "option": str(choice.option_assigning_role or ""), "values": choice.value_description,
              "used": choice.has_role, "pooled": choice.varies_within_tasks}
             for choice in counts.read_facts.column_choices
         ]  # fmt: skip
         return replace(report, further_lists={"columns": column_list})
 
 
-def _column_rows(columns: Sequence[ColumnChoice]) -> Iterator[tuple[str, Cell, str]]:
+def _column_rows(columns: Sequence[DescribedColumn]) -> Iterator[tuple[str, Cell, str]]:
     used_roles = {choice.role for choice in columns if choice.has_role}
-    names = [choice.suggested_option or choice.column for choice in columns]
+    names = [choice.option_assigning_role or choice.column for choice in columns]
     room = _WIDE - max((len(str(name)) for name in names[:_MAX_SHOWN_COLUMNS]), default=0)
     for choice in columns:
         role = (
@@ -297,14 +297,14 @@ def _column_rows(columns: Sequence[ColumnChoice]) -> Iterator[tuple[str, Cell, s
             else choice.role
         )
         name = (
-            Phrase((OptionHint("", choice.suggested_option),))
-            if choice.suggested_option
+            Phrase((OptionHint("", choice.option_assigning_role),))
+            if choice.option_assigning_role
             else choice.column
         )
         yield role, name, truncated_text(choice.value_description, max(room - 14, 20))
 
 
-def _pass_rate_limit(size: ModelSize, at: int) -> Cell:
+def _pass_rate_range_end(size: ModelSize, at: int) -> Cell:
     return size.pass_rate.range_ends[at] if isinstance(size.pass_rate, Estimate) else size.pass_rate
 
 
@@ -367,18 +367,18 @@ def _roles_text(file: FileReading) -> str:
     return roles if "model" in file.roles else f"{roles}; model from the label or the file's name"
 
 
-def _outcome_count_rows(counts: Counts) -> Iterator[ReadingProperty]:
+def _data_quality_rows(counts: Counts) -> Iterator[ReadingProperty]:
     facts = counts.read_facts
-    yield from _first_rows(
+    yield from _first_few_rows(
         "read as", [message.text for message in facts.messages if message.severity == NOTE]
     )
     yield "attempts", f"{int(counts.n.sum()):,} in all; per task {_attempts_range_text(counts.n)}"
     missing = f"{plural(facts.missing_outcome_count, 'attempt')} without an outcome"
     outcomes = [missing if facts.missing_outcome_count else "none missing"]
-    if facts.unclear_outcomes:
-        outcomes.append(f"{facts.unclear_outcomes:,} neither pass nor fail")
+    if facts.unclear_outcome_count:
+        outcomes.append(f"{facts.unclear_outcome_count:,} neither pass nor fail")
     yield "outcomes", ", ".join(outcomes)
-    yield from _first_rows(
+    yield from _first_few_rows(
         "no outcome",
         list(missing_outcome_words(counts.missing_outcomes, facts.missing_reasons_by_model)),
     )
@@ -393,7 +393,7 @@ def _outcome_count_rows(counts: Counts) -> Iterator[ReadingProperty]:
         yield "skipped", f"{plural(facts.skipped_lines, 'line')} without a record"
 
 
-def _first_rows(name: str, texts: Sequence[str]) -> Iterator[ReadingProperty]:
+def _first_few_rows(name: str, texts: Sequence[str]) -> Iterator[ReadingProperty]:
     yield from ((name, text) for text in texts[:_GROUPS])
     if len(texts) > _GROUPS:
         yield name, f"and {len(texts) - _GROUPS:,} more"

@@ -49,7 +49,7 @@ def solution_results(study: Analysis, place: int) -> SeriesRow:
     facts = [*metrics]
     for gain in gains:
         facts += _gain_variety(gain, kinds[gain.k])
-    facts += _distinct_solution_results(study, place)
+    facts += _overall_variety_results(study, place)
     return SeriesRow(study.counts.series[place], {fact.name: fact for fact in facts})
 
 
@@ -77,7 +77,7 @@ def _gain_variety(gain: Result, kinds: Result) -> Iterator[Result]:
         yield Result(gain.series, f"{name}@{k}", k, estimate, size=gain.size)
 
 
-def _distinct_solution_results(study: Analysis, place: int) -> Iterator[Result]:
+def _overall_variety_results(study: Analysis, place: int) -> Iterator[Result]:
     counts = study.counts
     rows = counts.slice_of_series(place)
     series, tasks, n = counts.series[place], counts.task_codes[rows], counts.n[rows]

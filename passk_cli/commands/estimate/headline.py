@@ -282,7 +282,7 @@ ANY_AND_ALL_PASS_ANSWER = Answer(
     "At least one of {k:attempt} passes with probability {at}, and all {k} pass with probability"
     " {hat}{?all| on {tasks} of {all:task}}.", lambda headline: headline.largest_k_sentence_fields,
 )  # fmt: skip
-OWN_TASKS_ANSWER = Answer(
+TABLE_TASKS_ANSWER = Answer(
     "own-tasks-below", lambda headline: bool(headline.shared_tasks_text
         and headline.leader_by_group),
     "The rows of the table use all tasks of each model.", lambda headline: {},

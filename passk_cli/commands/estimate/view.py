@@ -11,7 +11,7 @@ from passk_cli.commands.estimate import EstimateOptions
 from passk_cli.commands.estimate.headline import (
     ANY_AND_ALL_PASS_ANSWER,
     HEADLINE_ANSWERS,
-    OWN_TASKS_ANSWER,
+    TABLE_TASKS_ANSWER,
     Headline,
 )
 from passk_cli.commands.runner import CommandRunner
@@ -28,8 +28,8 @@ from passk_cli.report.data_types import (
     Report,
     Table,
 )
-from passk_cli.report.phrases import SeriesName, first_few, results_of_models_text
-from passk_cli.study.analysis import Analysis, sort_by_score
+from passk_cli.report.phrases import SeriesName, first_few, metrics_of_models_text
+from passk_cli.study.analysis import Analysis, series_by_ascending_score
 from passk_cli.study.answer import first_true_sentence
 from passk_cli.study.cover_ranges import cover_sentences
 from passk_cli.study.data_notes import (
@@ -38,7 +38,7 @@ from passk_cli.study.data_notes import (
     largest_allowed_k,
     one_task_warning,
 )
-from passk_cli.study.noise import NOISE_ANSWERS, NoiseSummary, SeriesNoise
+from passk_cli.study.noise import NOISE_FLOOR_ANSWERS, NoiseSummary, SeriesNoise
 from passk_cli.study.result import Result
 from passk_cli.study.section import (
     MetricColumn,
@@ -55,7 +55,7 @@ from passk_cli.study.values import (
     TooFewAttempts,
     common_reason,
 )
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 from passk_cli.suggestions import did_you_mean_or_list
 
 if TYPE_CHECKING:
@@ -102,13 +102,13 @@ class EstimateTable(SeriesMetricTable):
                meaning="Correlation of two attempts at one task, with an interval over tasks. If"
                " the correlation is near 1, tasks always pass or always fail, and more attempts add"
                " little information.",
-               exists_in_section=lambda section: any(map(_attempt_noise, section.records)),
+               exists_in_section=lambda section: any(map(_series_noise, section.records)),
                cell_of_record=lambda row: _intraclass_correlation(row)),
         Column("noise floor", "points", visibility=FULL,
                meaning="Difference by chance between two runs with one attempt per task, which is"
                " below this limit in 95 % of cases. passk uses the tasks with several attempts. The"
                " cell is empty if the attempts at each task agree.",
-               exists_in_section=lambda section: any(map(_attempt_noise, section.records)),
+               exists_in_section=lambda section: any(map(_series_noise, section.records)),
                cell_of_record=lambda row: _noise_floor(row)),
     )  # fmt: skip
 
@@ -143,8 +143,8 @@ class EstimateTable(SeriesMetricTable):
                 and not m.definition.is_known_only_as_range
                 for m in metrics
             ):
-                yield from first_true_sentence(NOISE_ANSWERS, NoiseSummary(self.study))
-            yield from first_true_sentence((OWN_TASKS_ANSWER,), headline)
+                yield from first_true_sentence(NOISE_FLOOR_ANSWERS, NoiseSummary(self.study))
+            yield from first_true_sentence((TABLE_TASKS_ANSWER,), headline)
             if headline.shares_no_task:
                 yield from first_true_sentence(NO_SHARED_TASK_ANSWERS, headline.unreached_k)
         for metric in ranged:
@@ -180,7 +180,7 @@ class EstimateTable(SeriesMetricTable):
         ]
         if noisy:
             pairs = [(fact.name, SeriesName(fact.series)) for fact in noisy]
-            yield NOISY_ATTEMPTS_NOTE(numbers=results_of_models_text(pairs))
+            yield NOISY_ATTEMPTS_NOTE(numbers=metrics_of_models_text(pairs))
 
     def plots(self) -> tuple[Plot, ...]:
         from passk_cli.report.plot import forest
@@ -208,7 +208,7 @@ class EstimateTable(SeriesMetricTable):
         return tuple(pictures)
 
 
-def _attempt_noise(row: SeriesRow) -> SeriesNoise | None:
+def _series_noise(row: SeriesRow) -> SeriesNoise | None:
     all_values = [fact.values for fact in row.result_by_name.values() if fact.values is not None]
     plain = [
         v
@@ -226,12 +226,12 @@ def _attempt_noise(row: SeriesRow) -> SeriesNoise | None:
 
 
 def _intraclass_correlation(row: SeriesRow) -> Estimate:
-    noise = _attempt_noise(row)
+    noise = _series_noise(row)
     return noise.intraclass_correlation if noise else Estimate(None, reason="one attempt per task")
 
 
 def _noise_floor(row: SeriesRow) -> Estimate:
-    noise = _attempt_noise(row)
+    noise = _series_noise(row)
     return Estimate(noise.noise_floor()) if noise and noise.flaky_task_count else Estimate(None)
 
 
@@ -261,7 +261,7 @@ def sorted_series(study: Analysis, facts: Sequence[Result], sort: str) -> list[S
     """
     name, back = sort.removeprefix("-"), sort.startswith("-")
     if not name:
-        return sort_by_score(_sort_value_by_series(facts, study.metrics[0], back))
+        return series_by_ascending_score(_sort_value_by_series(facts, study.metrics[0], back))
     names, series = ("model", *study.counts.group_names), sorted(study.counts.series)
     if name in names:
         place = names.index(name)
@@ -273,7 +273,7 @@ def sorted_series(study: Analysis, facts: Sequence[Result], sort: str) -> list[S
     if metric is None:
         question = did_you_mean_or_list(name, (*names, *(m.name for m in study.metrics), "tasks"))
         raise ParameterError(
-            OptionValue("--sort", sort),
+            OptionWithValue("--sort", sort),
             f"the table has no such column; {question}",
             name="no-such-column",
         )

@@ -12,7 +12,7 @@ from passk_cli.limits import parse_whole_number
 from passk_cli.option import Option, split_at_commas
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import RequiredAttempts
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 CURVE_NAMES = ("pass@k", "pass^k")
 
@@ -21,7 +21,9 @@ def parse_prediction_ks(value: Any) -> tuple[int, ...]:
     """Parse numbers of attempts such as "100,1000", or raise a ParameterError."""
     text = ",".join(map(str, value))
     return tuple(
-        sorted({parse_whole_number(OptionValue("--to", text), part) for part in text.split(",")})
+        sorted(
+            {parse_whole_number(OptionWithValue("--to", text), part) for part in text.split(",")}
+        )
     )
 
 
@@ -35,7 +37,7 @@ def parse_curves(value: Any) -> tuple[str, ...]:
     for name in names:
         if name not in CURVE_NAMES:
             raise ParameterError(
-                OptionValue("-m", name),
+                OptionWithValue("-m", name),
                 "only pass@k and pass^k can be extrapolated",
                 name="unknown-metric",
             )
@@ -52,12 +54,12 @@ def parse_fit(value: Any) -> str:
     name = str(value)
     if name in _REMOVED_FITS:
         raise ParameterError(
-            OptionValue("--fit", name),
+            OptionWithValue("--fit", name),
             "this fit was removed; passk now extrapolates a range without a fit",
             settles=[SuggestedFix({"--fit": None})],
         )  # fmt: skip
     if name != "log-logit":
-        raise ParameterError(OptionValue("--fit", name), "passk has only one fit, log-logit")
+        raise ParameterError(OptionWithValue("--fit", name), "passk has only one fit, log-logit")
     return name
 
 

@@ -60,7 +60,7 @@ class RankedPredictions:
 
 
 _SHARED_TASKS_CLAUSE = "{?where| on {where}}"
-_KNOWN_K_CLAUSE = "{?within|. This k is not larger than the number of attempts made}."
+_WITHIN_ATTEMPTS_CLAUSE = "{?within|. This k is not larger than the number of attempts made}."
 _ATTEMPTS_NEEDED_CLAUSE = "{?ahead|; with {ahead:attempt} {next} could be predicted}."
 PREDICTION_ANSWERS = (
     Answer("not-determined",
@@ -73,16 +73,18 @@ PREDICTION_ANSWERS = (
            " {open} of {models:model}"
            + _SHARED_TASKS_CLAUSE + _ATTEMPTS_NEEDED_CLAUSE),
     Answer("predicted", lambda predictions: not predictions.lower_estimates,
-           "{number} of {model}" + _SHARED_TASKS_CLAUSE + " is {estimate}" + _KNOWN_K_CLAUSE),
+           "{number} of {model}" + _SHARED_TASKS_CLAUSE + " is {estimate}"
+           + _WITHIN_ATTEMPTS_CLAUSE),
     Answer("predicted-highest", lambda predictions: not predictions.rivals,
            "{number} is highest for"
-           " {model}" + _SHARED_TASKS_CLAUSE + ": {highest}" + _KNOWN_K_CLAUSE),
+           " {model}" + _SHARED_TASKS_CLAUSE + ": {highest}" + _WITHIN_ATTEMPTS_CLAUSE),
     Answer("predicted-alike", lambda predictions: predictions.all_look_equal,
            "{number}" + _SHARED_TASKS_CLAUSE + " is about {highest} for {all}."),
     Answer("predicted-range", lambda _: True,
            "{number}" + _SHARED_TASKS_CLAUSE + " ranges from {lowest} ({last}) to {highest}"
                " ({model}). The"
-           " highest range overlaps with the {count:range|ranges} of {rivals}" + _KNOWN_K_CLAUSE),
+           " highest range overlaps with the {count:range|ranges} of {rivals}"
+           + _WITHIN_ATTEMPTS_CLAUSE),
 )  # fmt: skip
 TOO_FEW_SHARED_TASKS_ANSWER = Answer(
     "too-few-shared", lambda _: True,

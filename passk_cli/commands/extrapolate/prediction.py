@@ -171,7 +171,7 @@ class _PredictionComputation:
             self.result_template, name=metric.name, k=k, estimate=estimate, extra_fields=more
         )
 
-    def mean_at(self, k: int) -> float:
+    def measured_mean_at(self, k: int) -> float:
         metric = Metric(self.task_values.metric.family, k)
         return float(metric.values(self.task_values.n, self.task_values.c).mean())
 
@@ -240,7 +240,7 @@ def _target_k_result(numbers: _PredictionComputation, target: float) -> Result:
         zip(beyond, ahead.model_average(np.array(beyond)).posterior_means.tolist(), strict=True)
     )
     value = _k_at_target(
-        ks, lambda k: means[k] if k > least else numbers.mean_at(k), target,
+        ks, lambda k: means[k] if k > least else numbers.measured_mean_at(k), target,
         falling=ahead.for_pass_hat_k,
     )  # fmt: skip
     if value is not None and value > least and not ahead.is_determined(value):

@@ -17,7 +17,7 @@ from passk_cli.files.roles import ENDED_WITHOUT_VERDICT_WORDS
 from passk_cli.report.data_types import FULL, Column, OptionHint, Report, Table
 from passk_cli.study.answer import Answer
 from passk_cli.study.section import VERSION, Section, data_field
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 from passk_cli.suggestions import did_you_mean, did_you_mean_or_list
 
 # A line is at most _MAX_LINE_WIDTH characters wide, so that tables fit into a terminal of 80
@@ -81,7 +81,7 @@ class FormatNamesTable(Section[tuple[str, str]]):
     )
 
     def footer_parts(self) -> Iterator[str | OptionHint]:
-        yield OptionHint("an example and the command", OptionValue("passk formats", "NAME"))
+        yield OptionHint("an example and the command", OptionWithValue("passk formats", "NAME"))
         yield OptionHint("what passes in each")
 
 

@@ -105,7 +105,7 @@ class GateOptions(
     rules_awaiting_baseline: Any = ()
 
 
-_MAX_OPTION_ADVICE = (
+_UNKNOWN_MAX_OPTION_ADVICE = (
     "passk gate limits costs only relative to a baseline: --baseline FILE --max-increase cost=10%"
     " fails if the cost rises by significantly more than 10 %"
 )
@@ -113,7 +113,7 @@ COMMAND = Command(
     GateOptions, (Request, MetricOptions, ComparisonOptions, Confidence),
     excluded_options=("test", "family", "margin"),
     absent_option_reasons={
-        **dict.fromkeys(("--max", "--maximum", "max", "maximum"), _MAX_OPTION_ADVICE),
+        **dict.fromkeys(("--max", "--maximum", "max", "maximum"), _UNKNOWN_MAX_OPTION_ADVICE),
         **dict.fromkeys(("--first", "first"), "use --first-run once, for the first run"),
     },
     file_requirement="optional",

@@ -133,16 +133,17 @@ class CandidateAttempts:
 class BaselineMatch:
     """The candidates and their baseline, with counts that use the same list of tasks.
 
-    candidate_indices, baseline_indices : indices of the series in `counts` and in `baseline`.
+    candidate_series_indices, baseline_series_indices : indices of the series in `counts` and in
+        `baseline`.
     baseline_is_other_file : whether the baseline is another file, so that its models may have other
         names.
     latest : the last run of the history, which sets the expected numbers of attempts.
     """
 
     counts: Counts
-    candidate_indices: tuple[int, ...]
+    candidate_series_indices: tuple[int, ...]
     baseline: Counts | None = None
-    baseline_indices: tuple[int, ...] = ()
+    baseline_series_indices: tuple[int, ...] = ()
     baseline_label: str = ""
     baseline_is_other_file: bool = False
     latest: Counts | None = None
@@ -203,7 +204,7 @@ class BaselineMatch:
 
     @property
     def series(self) -> list[SeriesKey]:
-        return [self.counts.series[s] for s in self.candidate_indices]
+        return [self.counts.series[s] for s in self.candidate_series_indices]
 
     @cached_property
     def task_positions(self) -> dict[str, int]:
@@ -211,14 +212,14 @@ class BaselineMatch:
 
     @cached_property
     def task_codes(self) -> dict[SeriesKey, Ints]:
-        return _task_codes_by_series(self.counts, self.candidate_indices)
+        return _task_codes_by_series(self.counts, self.candidate_series_indices)
 
     @cached_property
     def baseline_task_codes(self) -> dict[SeriesKey, Ints]:
         return (
             {}
             if self.baseline is None
-            else _task_codes_by_series(self.baseline, self.baseline_indices)
+            else _task_codes_by_series(self.baseline, self.baseline_series_indices)
         )
 
     @cached_property
@@ -314,7 +315,7 @@ class BaselineMatch:
         )
         return [self.counts.tasks[code] for code in lost.tolist()]
 
-    def coverage_within_group(self, series: SeriesKey) -> TaskCoverage:
+    def coverage_of_group_tasks(self, series: SeriesKey) -> TaskCoverage:
         """The number of a candidate's tasks, out of the tasks of all candidates in its group."""
         return TaskCoverage(len(self.task_codes[series]), self._task_count_by_group[series[1:]])
 
@@ -357,7 +358,9 @@ class BaselineMatch:
         for plan in self._series_with_same_attempt_plan(list(by_series)):
             parts = {series: by_series[series] for series in plan}
             complete = all(part.has_expected_attempts for part in parts.values())
-            if not complete and (declared is not None or not _looks_planned(parts.values())):
+            if not complete and (
+                declared is not None or not _are_proportional_or_equal(parts.values())
+            ):
                 by_series |= {
                     s: replace(part, looks_planned=part.has_expected_attempts)
                     for s, part in parts.items()
@@ -379,7 +382,7 @@ class BaselineMatch:
             else:
                 yield from ([series] for series in groups)
 
-    def data_notes(self, series: SeriesKey) -> list[str]:
+    def left_out_notes(self, series: SeriesKey) -> list[str]:
         words = left_out_words(self.counts.read_facts, series)
         base = self.base_series(series)
         if self.baseline is not None and base is not None:
@@ -399,7 +402,7 @@ def attempts_per_task_text(numbers: Ints) -> str:
     return f"{number} per task" if least == most else f"{least:,} to {number} per task"
 
 
-def _looks_planned(parts: Iterable[CandidateAttempts]) -> bool:
+def _are_proportional_or_equal(parts: Iterable[CandidateAttempts]) -> bool:
     pairs = [
         (part.attempts, part.expected_attempts)
         for part in parts

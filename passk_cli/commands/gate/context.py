@@ -26,7 +26,7 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.duplicate_runs import DuplicateRun, copies_between
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.significance_options import NOT_JUDGED
+from passk_cli.study.significance_options import RULE_NOT_JUDGED
 from passk_cli.study.values import SeriesKey, TaskValues
 
 # A simulation of the gate uses _MAX_SIMULATION_RESAMPLES resamples per test, because more resamples
@@ -108,7 +108,7 @@ class GateContext:
     @cached_property
     def candidate_values(self) -> list[TaskValues]:
         return replace(self.study, counts=self.baseline_match.counts).task_values(
-            only=self.baseline_match.candidate_indices
+            only=self.baseline_match.candidate_series_indices
         )
 
     @cached_property
@@ -117,7 +117,7 @@ class GateContext:
         if self.baseline_match.baseline is None:
             return {}
         values = replace(self.study, counts=self.baseline_match.baseline).task_values(
-            only=self.baseline_match.baseline_indices
+            only=self.baseline_match.baseline_series_indices
         )
         return {(rates.metric, rates.series): rates for rates in values}
 
@@ -145,7 +145,7 @@ class GateContext:
         if numbers is None:
             return ""
         cells = self.candidate_attempts[0][series].cell_indices
-        columns = (counts.n, counts.c, numbers.attempts_without_gaps, numbers.last_passed)
+        columns = (counts.n, counts.c, numbers.attempts_including_gaps, numbers.last_passed)
         end = detect_optional_stopping(*(values[cells] for values in columns))
         retried = (
             end is not None
@@ -178,7 +178,7 @@ class GateContext:
             or self.study.has_ranges
         ):
             return copies
-        for place, series in zip(sides.candidate_indices, sides.series, strict=True):
+        for place, series in zip(sides.candidate_series_indices, sides.series, strict=True):
             base = sides.base_series(series)
             if base is None or sides.baseline is None:
                 continue
@@ -200,7 +200,7 @@ class GateContext:
             and (base := self.baseline_match.base_series(rates.series)) is not None
         ]
 
-    def unpaired_values(self, metrics: Collection[Metric]) -> list[TaskValues]:
+    def values_without_baseline(self, metrics: Collection[Metric]) -> list[TaskValues]:
         """The values of the candidates that have no baseline.
 
         With --unpaired drop, a model is left out if the baseline has this model in another group.
@@ -253,7 +253,7 @@ class GateContext:
     def deviation_notes(self, series: SeriesKey) -> list[str]:
         words, cover, sides = [], self.coverages[series], self.baseline_match
         if sides.baseline is None:
-            rivals = sides.coverage_within_group(series)
+            rivals = sides.coverage_of_group_tasks(series)
             if rivals.lost:
                 words.append(f"{rivals.shared:,} of {rivals.expected:,} tasks in the data")
         for by_series in self.candidate_attempts:
@@ -268,7 +268,7 @@ class GateContext:
                 f"0 of {plural(lost.expected, 'baseline task')} in {SeriesName(missing_series)}"
                 for missing_series, lost in sides.missing_series.items()
             ]
-        return [*words, *sides.data_notes(series)]
+        return [*words, *sides.left_out_notes(series)]
 
 
 @dataclass(frozen=True)
@@ -318,7 +318,7 @@ class JudgedRun:
 
 
 def row_without_number(
-    words: Sentence, groups: Sequence[str], reason: str, verdict: str = NOT_JUDGED, **more: Any
+    words: Sentence, groups: Sequence[str], reason: str, verdict: str = RULE_NOT_JUDGED, **more: Any
 ) -> Judgement:
     """A row about the whole run without an estimate, for example a rule that is not judged."""
     fact = Result(("", *groups), "", None, Estimate(None))

@@ -27,7 +27,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import (
     has_result_suffix,
-    is_file_argument,
+    is_existing_data_argument,
     is_outside_folder,
     split_label,
 )
@@ -43,7 +43,7 @@ from passk_cli.option import (
 from passk_cli.report.phrases import plural
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.significance_options import BH, HOLM, MIN_P, UNADJUSTED
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import join_clauses
 from passk_cli.toml import read_toml
@@ -207,7 +207,7 @@ class SuiteEntry:
         except DataError:
             raise
         except ParameterError as error:
-            if isinstance(error.place, OptionValue) and error.place.option in flags:
+            if isinstance(error.place, OptionWithValue) and error.place.option in flags:
                 raise
             raise self.error_with_line(error) from None
 
@@ -291,7 +291,7 @@ class Rulebook:
             notes.append(f"{plural(len(self.other_suites), 'suite')} not in tier {self.tier}")
         return notes
 
-    def with_questions(
+    def with_gate_runners(
         self, ask: Callable[..., tuple[Any, Any]], command_options: Mapping[str, Any]
     ) -> Rulebook:
         """Create the `GateRunner` of each suite.
@@ -309,11 +309,11 @@ class Rulebook:
                 in_quarantine = [task.task for task in entry.suite.active_quarantine]
                 if tasks := [task for task in in_quarantine if task in gate.must_pass]:
                     problem = "this task is in quarantine; remove it from must-pass or quarantine"
-                    place = OptionValue("--must-pass", tasks[0])
+                    place = OptionWithValue("--must-pass", tasks[0])
                     raise ParameterError(place, problem, name="bad-rules")
                 if options.comparison_options.adjust in (BH, UNADJUSTED):
                     raise ParameterError(
-                        OptionValue("--adjust", options.comparison_options.adjust),
+                        OptionWithValue("--adjust", options.comparison_options.adjust),
                         "this adjustment cannot keep one significance level for all suites",
                         name="invalid-method",
                         settles=[SuggestedFix({"--adjust": name}) for name in (MIN_P, HOLM)],
@@ -480,7 +480,7 @@ class _RuleFile:
         if tier is not None and tier not in tiers:
             question = did_you_mean_or_list(tier, tiers) if tiers else "no suite has a tier"
             problem = f"no suite of {self.path} has this tier; {question}"
-            raise ParameterError(OptionValue("--tier", tier), problem)
+            raise ParameterError(OptionWithValue("--tier", tier), problem)
         selected = [tier is None or tier in entry.suite.tier for entry in entries]
         run = tuple(compress(entries, selected))
         other_suites = tuple(compress(names, [not is_selected for is_selected in selected]))
@@ -583,7 +583,7 @@ class _RuleFile:
             return value
         else:
             label, path = split_label(value)
-            is_file = is_file_argument
+            is_file = is_existing_data_argument
         kind = "an address" if "://" in path else "an absolute path" if os.path.isabs(path) else ""
         moved = path if kind or path == "-" else self._path_from_rules(path)
         located = moved if label is None else f"{label}={moved}"

@@ -36,7 +36,7 @@ from passk_cli.study.significance_options import (
     PASS,
     UNDECIDED,
 )
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean, nearest_names, probable_share
 from passk_cli.text import cut_long_words
 
@@ -125,7 +125,7 @@ def parse_limits(
     example = "cost=10%" if amounts else "pass@1=0.8" if option == "--min" else "pass@1=0.02"
     for text in (part for entry in value for part in entry.split(",")):
         name, equals, digits = text.partition("=")
-        option_value = OptionValue(option, text)
+        option_value = OptionWithValue(option, text)
         try:
             number = float(digits.rstrip("%")) / (100 if digits.endswith("%") else 1)
         except ValueError:
@@ -136,7 +136,7 @@ def parse_limits(
             metric, part = parse_metric(name), relative and digits.endswith("%")
         except ParameterError as error:
             raise error.with_changes(ParameterError, place=option_value) from None
-        place, share = OptionValue(option, metric.name), probable_share(digits)
+        place, share = OptionWithValue(option, metric.name), probable_share(digits)
         if option != "--min":
             refuse_ranged_metrics([metric], option)
         raise_first_applicable_error(
@@ -528,7 +528,7 @@ class BaselineRule(GateRule):
         for context, pairs in zip(contexts, self.comparisons(contexts), strict=True):
             tests = sum(not c.reason for c in pairs)
             row = [self._judge_pair(context, c, tests, single=len(contexts) == 1) for c in pairs]
-            for rates in context.unpaired_values(self.judged_metrics(context)):
+            for rates in context.values_without_baseline(self.judged_metrics(context)):
                 fact = context.empty_result(rates.series, rates.metric)
                 line = self.judgement(fact, ERROR, rates.metric, limit=self._limit(rates.metric))
                 reason = context.baseline_match.reason_not_compared(rates.series)

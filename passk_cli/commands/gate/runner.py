@@ -23,12 +23,12 @@ from passk_cli.commands.gate.rules import (
 from passk_cli.commands.gate.simulation import RehearsalTable, rehearse
 from passk_cli.commands.gate.suites import SuiteTable, report_on_suites
 from passk_cli.commands.gate.view import RuleTable
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
+from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
 from passk_cli.diagnostic import DiagnosticType
 from passk_cli.errors import DataError, ParameterError, PasskError, raise_first_applicable_error
 from passk_cli.files.database import column_sql
 from passk_cli.files.request import Request
-from passk_cli.files.sources.arguments import is_file_argument, paths_in_data
+from passk_cli.files.sources.arguments import is_existing_data_argument, paths_in_data
 from passk_cli.limits import MOST_GROUPS
 from passk_cli.metrics.registry import Metric, required_attempt_data, uses_only_scores
 from passk_cli.outcomes.counts import Counts
@@ -45,7 +45,7 @@ from passk_cli.study.metric_selection import is_corrected
 from passk_cli.study.section import build_report
 from passk_cli.study.significance_options import ALL
 from passk_cli.study.values import require_monotone
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
 # passk looks for error messages of attempts in a column with one of the names in _ERROR_COLUMNS.
 _ERROR_COLUMNS = ("error", "errors", "error_message", "exception")
@@ -77,7 +77,7 @@ class GateRunner(CommandRunner, GateOptions):
                          "--check": question.check, "--trust-rules": question.trust_rules,
                          }  # fmt: skip
             raise_first_applicable_error("contradicting-options", *(
-                (value, OptionValue(option),
+                (value, OptionWithValue(option),
                  "a rules file names the files to judge; leave out FILE",
                  (SuggestedFix({option: None}, "judges FILE"),) * question.has_rule)
                 for option, value in of_suites.items()
@@ -92,7 +92,7 @@ class GateRunner(CommandRunner, GateOptions):
                 settles=[SuggestedFix({"--rules": Placeholder("FILE")}, "names a rules file")],
             )
         return replace(
-            question, rulebook=book.with_questions(super().parse_options, values)
+            question, rulebook=book.with_gate_runners(super().parse_options, values)
         ), options
 
     @classmethod
@@ -114,9 +114,9 @@ class GateRunner(CommandRunner, GateOptions):
             if self.rulebook and self.rulebook.trend_entry
             else []
         )
-        return [file for file in files if is_file_argument(file)]
+        return [file for file in files if is_existing_data_argument(file)]
 
-    def read_and_report(self, options: SharedOptions, read: CountsReader) -> Report:
+    def read_and_report(self, options: SharedOptions, read: CountsFunction) -> Report:
         if self.rulebook is not None:
             return report_on_suites(self, self.rulebook, read)
         gate = self.first_run_gate(options, read) if self.first_run else self
@@ -141,7 +141,7 @@ class GateRunner(CommandRunner, GateOptions):
             words for rule in self.rules_awaiting_baseline for words in rule.names_awaiting_baseline
         ]
 
-    def first_run_gate(self, options: SharedOptions, read: CountsReader) -> GateRunner | None:
+    def first_run_gate(self, options: SharedOptions, read: CountsFunction) -> GateRunner | None:
         """The gate without the rules that need a baseline, or None if the baseline exists."""
         if parse_last_runs(self.baseline):
             try:
@@ -151,7 +151,7 @@ class GateRunner(CommandRunner, GateOptions):
             except DataError as error:
                 if error.name != "no-history-yet":
                     raise
-        elif not self.baseline or all(map(is_file_argument, paths_in_data(self.baseline))):
+        elif not self.baseline or all(map(is_existing_data_argument, paths_in_data(self.baseline))):
             return None
         later = [rule for rule in self.active_rules if isinstance(rule, BaselineRule)]
         return replace(
@@ -169,7 +169,7 @@ class GateRunner(CommandRunner, GateOptions):
         if self.baseline is None and self.rulebook is None:
             settle = SuggestedFix({"--baseline": Placeholder("FILE")}, "names this baseline")
             problem = "this option needs --baseline, which names the baseline of later runs"
-        place, name = OptionValue("--first-run"), "contradicting-options"
+        place, name = OptionWithValue("--first-run"), "contradicting-options"
         return ParameterError(place, problem, name=name, settles=[settle])
 
     def request(self, options: SharedOptions) -> Request:
@@ -186,7 +186,7 @@ class GateRunner(CommandRunner, GateOptions):
         more = general if any(rule.uses_general_metrics for rule in self.active_rules) else ()
         return tuple(dict.fromkeys((*rule_metrics, *more)))
 
-    def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
         """Read the new run, and the baseline if it is another file or a history.
 
         Errors: DataError if a file cannot be read. ParameterError if options contradict the data.
@@ -198,7 +198,7 @@ class GateRunner(CommandRunner, GateOptions):
         baseline = past = None
         if history and (request.has_labels or request.truth_from is not None):
             problem = "a history contains no labels; compare with a file of attempts"
-            raise ParameterError(OptionValue("--baseline"), problem, name="no-labels")
+            raise ParameterError(OptionWithValue("--baseline"), problem, name="no-labels")
         if history:
             refuse_same_file(options.files, history[0])
             counts = read(request, runs.files)
@@ -210,7 +210,7 @@ class GateRunner(CommandRunner, GateOptions):
                 raise
             baseline = past.counts
         elif runs.baseline is None:
-            counts = read(request.with_model(self.baseline), runs.files)
+            counts = read(request.with_kept_model(self.baseline), runs.files)
         else:
             counts = read(request, runs.files)
             try:
@@ -306,19 +306,20 @@ class GateRunner(CommandRunner, GateOptions):
         raise_first_applicable_error(
             "contradicting-options",
             (self.min_by != BY_INTERVAL and not self.minimum,
-             OptionValue("--min-by"), "this option works only with a minimum",
+             OptionWithValue("--min-by"), "this option works only with a minimum",
              (SuggestedFix({"--min-by": None}),)),
             (self.max_false_alarms is not None and not self.rehearse,
-             OptionValue("--max-false-alarms"), "this option works only with a rehearsal",
+             OptionWithValue("--max-false-alarms"), "this option works only with a rehearsal",
              (SuggestedFix({"--rehearse": True}, "adds a rehearsal"),)),
-            (self.skip_run and not parse_last_runs(self.baseline), OptionValue("--skip-run"),
+            (self.skip_run and not parse_last_runs(self.baseline), OptionWithValue("--skip-run"),
              "this option leaves out runs of a history, but the baseline is not a history",
              (SuggestedFix({"--skip-run": None}),)),
             (self.must_pass_rate != 1.0 and not self.must_pass,
-             OptionValue("--must-pass-rate"), "this option works only with tasks that must pass",
+             OptionWithValue("--must-pass-rate"),
+             "this option works only with tasks that must pass",
              (SuggestedFix({"--must-pass": Placeholder("TASKS")}, "names the tasks"),)),
             (self.needs_baseline and self.baseline is None and not self.rehearse,
-             OptionValue(differing), "this rule needs a baseline",
+             OptionWithValue(differing), "this rule needs a baseline",
              (SuggestedFix({"--baseline": Placeholder("NAME")}, "names a file or a model"),)),
         )  # fmt: skip
 
@@ -332,7 +333,7 @@ def _history_request(request: Request) -> Request:
 
 
 def _with_error_outcomes(
-    counts: Counts, request: Request, read: CountsReader, files: Sequence[str] | None
+    counts: Counts, request: Request, read: CountsFunction, files: Sequence[str] | None
 ) -> Counts:
     columns = {name for file in counts.read_facts.file_readings for name in file.unused_columns}
     name = next((name for name in _ERROR_COLUMNS if name in columns), None)

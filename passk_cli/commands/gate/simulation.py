@@ -53,7 +53,7 @@ from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.history import PooledBaseline, shift_logits
 from passk_cli.study.result import Result
 from passk_cli.study.section import data_field
-from passk_cli.study.significance_options import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
+from passk_cli.study.significance_options import ERROR, FAIL, PASS, RULE_NOT_JUDGED, UNDECIDED
 from passk_cli.study.values import SeriesKey
 
 # A simulation has _UNCHANGED runs without a change and _PLANTED runs per planted drop. If intervals
@@ -88,7 +88,7 @@ NOT_REHEARSED_WARNING = DiagnosticType(
     example="warning[not-rehearsed]: passk cannot simulate maj@1, because the simulation"
     " contains only passes and failures",
 )  # fmt: skip
-RANGES_NOT_REHEARSED_WARNING = DiagnosticType(
+RANGE_METRIC_UNREHEARSED_WARNING = DiagnosticType(
     "ranges-not-rehearsed", WARNING,
     "passk does not simulate {metrics}, because the range takes too long to compute",
     meaning="The range of a metric such as cover@0.8 takes too long to compute for hundreds of"
@@ -255,13 +255,14 @@ class SimulationSetup:
         return odds, shut
 
     @property
-    def run_effect_deviations(self) -> list[float]:
+    def run_standard_deviations(self) -> list[float]:
         """The standard deviation of pass@1 between runs, one per series of a history."""
         past, sides = self.context.study.pooled_baseline, self.context.baseline_match
         if past is None or sides.baseline is None:
             return []
         variances = [
-            past.run_and_chance_variances(sides.baseline.series[s]) for s in sides.baseline_indices
+            past.run_and_chance_variances(sides.baseline.series[s])
+            for s in sides.baseline_series_indices
         ]
         return [math.sqrt(max(of_means - by_chance, 0.0)) for of_means, by_chance, _ in variances]
 
@@ -339,7 +340,7 @@ class SimulationSetup:
                 }
                 past, passes = past.simulate_runs(base, old, scales, generator)
                 new = new.copy()
-                for s, series in zip(sides.candidate_indices, sides.series, strict=True):
+                for s, series in zip(sides.candidate_series_indices, sides.series, strict=True):
                     if scale := scales.get(sides.base_series(series) or (), 0.0):
                         rows = sides.counts.slice_of_series(s)
                         new[rows] = shift_logits(new[rows], scale * generator.standard_normal())
@@ -420,7 +421,7 @@ def simulation_setup(
     old, scales = None, dict[SeriesKey, Floats]()
     if base is not None:
         old = np.zeros((sets, len(base.n)))
-        for s in sides.baseline_indices:
+        for s in sides.baseline_series_indices:
             rates = rates_of(base, s)
             if study.pooled_baseline is not None:
                 rates, scales[base.series[s]] = _rates_with_run_effects(
@@ -428,7 +429,7 @@ def simulation_setup(
                 )
             old[:, base.slice_of_series(s)] = rates
     new = np.zeros((sets, len(sides.counts.n)))
-    for s in sides.candidate_indices:
+    for s in sides.candidate_series_indices:
         rows, series = sides.counts.slice_of_series(s), sides.counts.series[s]
         new[:, rows] = rates_of(sides.counts, s)
         partner = sides.base_series(series)
@@ -591,7 +592,7 @@ _LOG_TEMPLATE = (
 _UNREHEARSED_LOG_TEMPLATE = "{verdict} on this run: {finding}; not rehearsed"
 
 
-def _simulated_cell(cell: Callable[[Any], Any]) -> Callable[[SimulatedJudgement], Any]:
+def _cell_if_simulated(cell: Callable[[Any], Any]) -> Callable[[SimulatedJudgement], Any]:
     return lambda line: cell(line) if getattr(line, "unchanged_rates", None) is not None else None
 
 
@@ -611,45 +612,46 @@ class RehearsalTable(RuleTable):
                or "–"),
         *JUDGEMENT_DATA_FIELDS,
         data_field("false_alarm", "Share of rehearsals without a change in which the rule fails.",
-                   _simulated_cell(lambda r: r.false_alarm_estimate.value)),
+                   _cell_if_simulated(lambda r: r.false_alarm_estimate.value)),
         data_field("false_alarm_low", "Lower 95 % limit of the false-alarm rate.",
-                   _simulated_cell(lambda r: r.false_alarm_estimate.low)),
+                   _cell_if_simulated(lambda r: r.false_alarm_estimate.low)),
         data_field("false_alarm_high", "Upper 95 % limit of the false-alarm rate.",
-                   _simulated_cell(lambda r: r.false_alarm_estimate.high)),
+                   _cell_if_simulated(lambda r: r.false_alarm_estimate.high)),
         Column("false alarms", "share", meaning="Share of rehearsals without a change in which the"
                " rule fails, at the estimated success rates. The 95 % limits cover the error of the"
                " success rates and of the simulation.",
-               cell_of_record=_simulated_cell(lambda r: r.false_alarm_estimate)),
+               cell_of_record=_cell_if_simulated(lambda r: r.false_alarm_estimate)),
         Column("predicted failures", "share", field_name="predicted_failure", visibility=FULL,
                meaning="Share of rehearsals in which the rule fails, if success rates are drawn"
                " from their posterior, with the uncertainty of the data.",
-               cell_of_record=_simulated_cell(lambda r: r.predictive_rates.failing_share)),
+               cell_of_record=_cell_if_simulated(lambda r: r.predictive_rates.failing_share)),
         Column("undecided", "share", field_name="undecided",
                meaning="Share of rehearsals without a change in which the rule is undecided.",
-               cell_of_record=_simulated_cell(
+               cell_of_record=_cell_if_simulated(
                lambda r: r.unchanged_rates.undecided_count / r.unchanged_rates.runs
                if r.detectable_drop
                else None)),
         data_field("drop", "Smallest drop of the metric that the rule detects with power 0.8.",
-                   _simulated_cell(lambda r: r.detectable_drop and r.detectable_drop.drop.value)),
+                   _cell_if_simulated(
+                       lambda r: r.detectable_drop and r.detectable_drop.drop.value)),
         data_field("drop_se", "Monte-Carlo standard error of the drop.",
-                   _simulated_cell(lambda r: r.detectable_drop and r.detectable_drop.drop.se)),
+                   _cell_if_simulated(lambda r: r.detectable_drop and r.detectable_drop.drop.se)),
         Column("drop detected", "share", meaning="Smallest drop that the rule detects with power"
                " 0.8, if every task loses the same share of its passes, ± Monte-Carlo standard"
                " error.",
-               cell_of_record=_simulated_cell(lambda r: r.detectable_drop
+               cell_of_record=_cell_if_simulated(lambda r: r.detectable_drop
                    and r.detectable_drop.drop)),
         data_field("passes_lost", "Share of passes that is lost in the detected drop.",
-                   _simulated_cell(lambda r: r.detectable_drop
+                   _cell_if_simulated(lambda r: r.detectable_drop
                        and r.detectable_drop.lost_pass_share)),
         data_field("power", "Share of runs with the detected drop in which the rule fails.",
-                   _simulated_cell(lambda r: r.detectable_drop
+                   _cell_if_simulated(lambda r: r.detectable_drop
                        and r.detectable_drop.failing_share)),
         Column("if all pass", field_name="if_all_pass", visibility=FULL,
-               cell_of_record=_simulated_cell(lambda r: r.all_pass_verdict),
+               cell_of_record=_cell_if_simulated(lambda r: r.all_pass_verdict),
                meaning="Verdict if every attempt passes."),
         Column("if all fail", field_name="if_all_fail", visibility=FULL,
-               cell_of_record=_simulated_cell(lambda r: r.all_fail_verdict),
+               cell_of_record=_cell_if_simulated(lambda r: r.all_fail_verdict),
                meaning="Verdict if every attempt fails."),
     )  # fmt: skip
 
@@ -658,14 +660,15 @@ class RehearsalTable(RuleTable):
 
     @property
     def judgements(self) -> Sequence[Judgement]:
-        return [line for line in self.records[:-1] if line.verdict != NOT_JUDGED]
+        return [line for line in self.records[:-1] if line.verdict != RULE_NOT_JUDGED]
 
     @property
     def checks(self) -> tuple[GateCheck, ...]:
         lines = [line for line in self.records[:-1] if isinstance(line, SimulatedJudgement)]
         checks = [
-            replace(line.gate_check, verdict=NOT_JUDGED, failing=False, finding=_log_sentence(line))
-            for line in lines if line.verdict != NOT_JUDGED
+            replace(line.gate_check, verdict=RULE_NOT_JUDGED, failing=False,
+                    finding=_log_sentence(line))
+            for line in lines if line.verdict != RULE_NOT_JUDGED
         ]  # fmt: skip
         gate_row = self.records[-1]
         limit_check = (
@@ -694,7 +697,7 @@ class RehearsalTable(RuleTable):
         owner = "this run's" if no_baseline else "the baseline's"
         yield f"{self.setups[0].rehearsal_count:,} rehearsals at {owner} rates"
         if effects := [
-            100 * effect for setup in self.setups for effect in setup.run_effect_deviations
+            100 * effect for setup in self.setups for effect in setup.run_standard_deviations
         ]:
             ends = dict.fromkeys(f"{end:.1f}" for end in (min(effects), max(effects)))
             yield f"effect of a run: {'–'.join(ends)} points"
@@ -716,7 +719,7 @@ class RehearsalTable(RuleTable):
                 if not can_rehearse_metric(m)
             )
             for ranged, names in group_pairs(pairs).items():
-                message = RANGES_NOT_REHEARSED_WARNING if ranged else NOT_REHEARSED_WARNING
+                message = RANGE_METRIC_UNREHEARSED_WARNING if ranged else NOT_REHEARSED_WARNING
                 messages.append(message(metrics=names))
             if (sides.baseline or sides.counts).n.max() == 1:
                 messages.append(ONE_ATTEMPT_WARNING())

@@ -19,7 +19,7 @@ from passk_cli.commands.gate.rulebook import (
     TrendEntry,
 )
 from passk_cli.commands.gate.rules import BY_INTERVAL, EveryTask
-from passk_cli.commands.runner import CountsReader
+from passk_cli.commands.runner import CountsFunction
 from passk_cli.commands.trend.view import TrendRunner
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError
@@ -34,7 +34,7 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.baseline import baseline_label
 from passk_cli.study.result import Result
 from passk_cli.study.section import VERSION, Section
-from passk_cli.study.significance_options import ERROR, NOT_JUDGED, PASS
+from passk_cli.study.significance_options import ERROR, PASS, RULE_NOT_JUDGED
 
 QUARANTINED_TASKS_WARNING = DiagnosticType(
     "quarantined", WARNING,
@@ -82,7 +82,7 @@ class SuiteRun(JudgedRun):
     quarantined_tasks: tuple[QuarantinedTask, ...] = ()
 
     @classmethod
-    def from_entry(cls, entry: SuiteEntry, read: CountsReader) -> SuiteRun:
+    def from_entry(cls, entry: SuiteEntry, read: CountsFunction) -> SuiteRun:
         """Read the run and the baseline of a suite, and leave out the tasks in quarantine."""
         runs, out = list[Counts](), entry.suite.active_quarantine
 
@@ -175,7 +175,7 @@ def quarantine_messages(entry: SuiteEntry) -> Iterator[Diagnostic]:
             )
 
 
-def report_on_suites(gate: Any, book: Rulebook, read: CountsReader) -> Report:
+def report_on_suites(gate: Any, book: Rulebook, read: CountsFunction) -> Report:
     """The report about all suites, with verdicts that share one confidence level (Bonferroni).
 
     A suite with unreadable data becomes a row with the verdict "error".
@@ -227,7 +227,7 @@ def report_on_suites(gate: Any, book: Rulebook, read: CountsReader) -> Report:
     return replace(report, make_signature=lambda: entry_of)
 
 
-def _cached_reader(read: CountsReader) -> CountsReader:
+def _cached_reader(read: CountsFunction) -> CountsFunction:
     cache: dict[str, Counts] = {}
 
     def once(request: Request, source: Any = None, /) -> Counts:
@@ -243,7 +243,7 @@ def _cached_reader(read: CountsReader) -> CountsReader:
 
 
 def _trend_rows(
-    entry: TrendEntry | None, read: CountsReader, *, first_run: bool
+    entry: TrendEntry | None, read: CountsFunction, *, first_run: bool
 ) -> list[Judgement]:
     """Rows with the verdicts of `passk trend --fail` about the history of a rules file.
 
@@ -259,7 +259,9 @@ def _trend_rows(
         )
     except DataError as error:
         words = (f"no change of {values['metrics']} for the worse",)
-        row = row_without_number(words, (TREND,), str(error), NOT_JUDGED if first_run else ERROR)
+        row = row_without_number(
+            words, (TREND,), str(error), RULE_NOT_JUDGED if first_run else ERROR
+        )
         return [replace(row, fails_gate=not first_run)]
     except ParameterError as error:
         raise entry.error_with_line(error) from None

@@ -68,17 +68,17 @@ from passk_cli.study.significance_options import (
     FAIL,
     HOLM,
     MIN_P,
-    NOT_JUDGED,
     PASS,
+    RULE_NOT_JUDGED,
     UNDECIDED,
 )
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 _ROWS, _COMMENTED, _SCREEN = 14, 20, 100
 _LONGEST, _NUMBER = 212, 23
-_VERDICT_ORDER = (FAIL, UNDECIDED, ERROR, PASS, NOT_JUDGED)
+_VERDICT_ORDER = (FAIL, UNDECIDED, ERROR, PASS, RULE_NOT_JUDGED)
 # A rule that allows ten times the cost of the baseline can hardly fail.
-_GENEROUS_LIMIT_FACTOR = 10.0
+_GENEROUS_INCREASE_FACTOR = 10.0
 # A good estimate of the variation between runs needs at least _MIN_KNOWN_RUNS runs.
 _MIN_KNOWN_RUNS = 5
 
@@ -189,7 +189,7 @@ NOT_COMPARED_WARNING = DiagnosticType(
     example="warning[not-compared]: m2 · hard is not compared: old.jsonl has no attempts in this"
     " group",
 )  # fmt: skip
-GROUP_NOT_RUN_WARNING = DiagnosticType(
+MODEL_LACKS_GROUP_WARNING = DiagnosticType(
     "group-not-run", WARNING, "{model} has no attempts in the group {group}",
     meaning="The model has no attempts in the group of `--by` that the message names, but other"
     " models have attempts in this group.",
@@ -209,7 +209,7 @@ MISSING_OUTCOMES_DECIDE_WARNING = DiagnosticType(
     example="warning[missing-outcomes-decide]: 1 rule would fail for some values of the missing"
     " outcomes, so the gate fails",
 )  # fmt: skip
-RULE_DECIDES_NOTHING_WARNING = DiagnosticType(
+RULE_VERDICT_CONSTANT_WARNING = DiagnosticType(
     "rule-decides-nothing", WARNING,
     "{rule} decides nothing: the verdict is {verdict} whether every attempt passes or every attempt"
     " fails",
@@ -492,7 +492,7 @@ class RuleTable(Section[Judgement]):
 
     @property
     def judgements(self) -> Sequence[Judgement]:
-        return [line for line in self.records if line.verdict != NOT_JUDGED]
+        return [line for line in self.records if line.verdict != RULE_NOT_JUDGED]
 
     @property
     def shows_subject_names(self) -> bool:
@@ -551,7 +551,7 @@ class RuleTable(Section[Judgement]):
             counted_as = FAIL if all(line.fails_gate for line in undecided) else PASS
             decided = book or tests or all(line.fails_in_some_case for line in undecided)
             words = f"undecided counts as {counted_as}"
-            yield words if decided else OptionHint(words, OptionValue("--on-undecided"))
+            yield words if decided else OptionHint(words, OptionWithValue("--on-undecided"))
         yield from book.omission_notes if book else ()
 
     def _sizes_text(self) -> str:
@@ -561,7 +561,7 @@ class RuleTable(Section[Judgement]):
         if not sized:
             # If no rule has an estimate, the report shows the tasks and attempts of the candidates.
             counts, sides = context.baseline_match.counts, context.baseline_match
-            for s, series in zip(sides.candidate_indices, sides.series, strict=True):
+            for s, series in zip(sides.candidate_series_indices, sides.series, strict=True):
                 n = counts.n[counts.slice_of_series(s)]
                 size = SampleSize(len(n), int(n.min()), int(n.max()))
                 sized.append(replace(context.empty_result(series), size=size))
@@ -734,7 +734,7 @@ class RuleTable(Section[Judgement]):
             sides, pairs = run.context.baseline_match, []
             if sides.baseline is None or run.context.study.has_ranges:
                 continue
-            for s, series in zip(sides.candidate_indices, sides.series, strict=True):
+            for s, series in zip(sides.candidate_series_indices, sides.series, strict=True):
                 base = sides.base_series(series)
                 if base is not None:
                     name = sides.baseline_label if sides.baseline_is_other_file else base[0]
@@ -844,17 +844,17 @@ def _run_messages(run: JudgedRun) -> Iterator[Diagnostic]:
         elif coverage is None and compares and sides.base_model(series[0]) is not None:
             yield NOT_COMPARED_WARNING(model=name, reason=sides.reason_not_compared(series))
     if baseline is None:
-        yield from _missing_group_messages(context)
+        yield from _model_lacks_group_messages(context)
     if deciding := sum(line.fails_in_some_case for line in run.judgements):
         yield MISSING_OUTCOMES_DECIDE_WARNING(rules=deciding)
 
 
-def _missing_group_messages(context: GateContext) -> Iterator[Diagnostic]:
+def _model_lacks_group_messages(context: GateContext) -> Iterator[Diagnostic]:
     tasks = context.baseline_match.task_codes
     for group in dict.fromkeys(series[1:] for series in tasks):
         for model in dict.fromkeys(series[0] for series in tasks):
             if (model, *group) not in tasks:
-                yield GROUP_NOT_RUN_WARNING(model=model, group=SeriesName(group))
+                yield MODEL_LACKS_GROUP_WARNING(model=model, group=SeriesName(group))
 
 
 def _useless_rule_messages(run: JudgedRun) -> Iterator[Diagnostic]:
@@ -863,7 +863,7 @@ def _useless_rule_messages(run: JudgedRun) -> Iterator[Diagnostic]:
     for rule in [rule for rule in run.gate_runner.active_rules if isinstance(rule, MaxIncrease)]:
         for rates, base in run.context.paired_values(rule.option_metrics):
             most, mean = rule.option_value[rates.metric], base.mean
-            generous = base.has_values and mean + most > _GENEROUS_LIMIT_FACTOR * mean
+            generous = base.has_values and mean + most > _GENEROUS_INCREASE_FACTOR * mean
             if generous and not isinstance(most, RelativeLimit):
                 words = sentence_text(rule.rule_sentence(rates.metric))
                 yield RULE_CANNOT_FAIL_WARNING(
@@ -874,7 +874,7 @@ def _useless_rule_messages(run: JudgedRun) -> Iterator[Diagnostic]:
     rules_by_ends = dict.fromkeys((ends[at], rule) for at, rule in names.items() if at in ends)
     for (best, worst), rules in group_pairs(rules_by_ends).items():
         if best == worst:
-            yield RULE_DECIDES_NOTHING_WARNING(rule=rules, verdict=best)
+            yield RULE_VERDICT_CONSTANT_WARNING(rule=rules, verdict=best)
         elif best != PASS:
             yield RULE_CANNOT_DECIDE_WARNING(rule=rules, verb="pass", verdict=best, run="passes")
         elif worst not in shut:

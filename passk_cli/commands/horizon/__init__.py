@@ -11,7 +11,7 @@ from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import RequiredAttempts
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 
 
 def parse_rates(value: Any) -> tuple[float, ...]:
@@ -27,7 +27,7 @@ def parse_rates(value: Any) -> tuple[float, ...]:
         rates = ()
     if not rates or not all(0 < rate < 1 for rate in rates):
         raise ParameterError(
-            OptionValue("--at", text),
+            OptionWithValue("--at", text),
             "the success rates must be between 0 and 1, for example 0.5,0.8",
         )
     return rates

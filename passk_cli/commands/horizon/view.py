@@ -224,8 +224,8 @@ class HorizonTable(Section[ModelHorizon]):
     )  # fmt: skip
 
     rates: Sequence[float] = (0.5,)
-    horizon_growths: Sequence[HorizonGrowth] = ()
-    tasks_without_length: Sequence[str] = ()
+    group_horizon_growths: Sequence[HorizonGrowth] = ()
+    task_names_without_length: Sequence[str] = ()
 
     def results(self) -> list[Result]:
         facts: list[Result] = []
@@ -240,7 +240,7 @@ class HorizonTable(Section[ModelHorizon]):
                 for shape, log2s in model.log2_horizons_by_shape.items() if shape != "logistic"
                 for fact, log2 in zip(model.results, log2s, strict=True)
             ]  # fmt: skip
-        return [*facts, *(growth.doubling_time for growth in self.horizon_growths)]
+        return [*facts, *(growth.doubling_time for growth in self.group_horizon_growths)]
 
     @cached_property
     def first_rate_text(self) -> str:
@@ -250,7 +250,7 @@ class HorizonTable(Section[ModelHorizon]):
         group = self.records[0].series[1:]
         days = [
             g.doubling_time.estimate
-            for g in self.horizon_growths
+            for g in self.group_horizon_growths
             if g.doubling_time.series[1:] == group
         ]
         longest = LongestHorizon(self.records, self.first_rate_text, days[0] if days else None)
@@ -267,9 +267,10 @@ class HorizonTable(Section[ModelHorizon]):
         yield OptionHint("each shape")
 
     def messages(self) -> Iterator[Diagnostic]:
-        if self.tasks_without_length:
+        if self.task_names_without_length:
             yield NO_TASK_LENGTH_WARNING(
-                tasks=len(self.tasks_without_length), names=list(self.tasks_without_length)
+                tasks=len(self.task_names_without_length),
+                names=list(self.task_names_without_length),
             )
         known = [model for model in self.records if model.first_horizon.value is not None]
         lacking = group_by(
@@ -296,7 +297,7 @@ class HorizonTable(Section[ModelHorizon]):
         drawn = [model for model in self.records if math.isfinite(model.curve_parameters[0])]
         over_dates = [
             self._growth_plot(each)
-            for each in self.horizon_growths
+            for each in self.group_horizon_growths
             if each.doubling_time.estimate.value
         ]
         return (self._success_plot(drawn), *over_dates) if drawn else ()
@@ -434,8 +435,8 @@ class HorizonRunner(CommandRunner, HorizonOptions):
         }  # fmt: skip
         return build_report(
             study,
-            [HorizonTable(study, models, rates=self.at, horizon_growths=grown,
-                tasks_without_length=without),
+            [HorizonTable(study, models, rates=self.at, group_horizon_growths=grown,
+                task_names_without_length=without),
              CurveShapeTable(study, [(model, shape) for model in models
                  for shape in model.log2_horizons_by_shape])],
             messages=study.messages(()), **decided,

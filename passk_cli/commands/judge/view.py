@@ -11,7 +11,7 @@ import numpy as np
 
 from passk_cli.arrays import group_by
 from passk_cli.commands.judge import JudgeOptions
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
+from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
 from passk_cli.files.request import Request
@@ -40,7 +40,7 @@ from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
 from passk_cli.study.value_range import name_with_groups
 from passk_cli.study.values import SeriesKey
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
 CONCENTRATED_LABELS_WARNING = DiagnosticType(
     "concentrated-labels", WARNING,
@@ -77,8 +77,10 @@ _DEFAULT_LABEL_COUNT = 100
 # In each stratum, passk lists at least _MIN_LABELS_PER_STRATUM attempts that you should label, so
 # that attempts with both verdicts of the judge get labels.
 _MIN_LABELS_PER_STRATUM = 10
-# passk suggests that a column contains labels if its name contains a word in _LABEL_WORDS.
-_LABEL_WORDS = frozenset("truth label labels human gold annotation annotator annotated".split())
+# passk suggests that a column contains labels if its name contains a word in _LABEL_COLUMN_WORDS.
+_LABEL_COLUMN_WORDS = frozenset(
+    "truth label labels human gold annotation annotator annotated".split()
+)
 
 
 @dataclass(frozen=True)
@@ -222,7 +224,7 @@ class CorrectedMetric(NamedTuple):
 
     corrected_result: Result
     judged_result: Result
-    label_need: VarianceByLabelCount | None
+    label_variance: VarianceByLabelCount | None
     labels_for_width: int | None
 
     @property
@@ -303,22 +305,22 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
                field_name="error_pairs",
                meaning="Number of pairs of errors of the judge at the same"
                                            " task.",
-               exists_in_section=lambda section: section.has_label_pairs),
+               exists_in_section=lambda section: section.has_same_task_labels),
         Column("expected", "amount", True,
             cell_of_record=lambda row: row.error_clustering.expected_error_pairs,
                field_name="error_pairs_expected",
-               exists_in_section=lambda section: section.has_label_pairs,
+               exists_in_section=lambda section: section.has_same_task_labels,
                meaning="Expected number of pairs of errors at the same task if errors did not"
                " depend on the task."),
         Column("p (together)", "p", cell_of_record=lambda row: row.error_clustering.p,
             field_name="p_together",
                meaning="p-value of the hypothesis that errors do not depend on the task. If it is"
                " small, errors cluster within tasks.",
-               exists_in_section=lambda section: section.has_label_pairs),
+               exists_in_section=lambda section: section.has_same_task_labels),
     )  # fmt: skip
 
     @property
-    def has_label_pairs(self) -> bool:
+    def has_same_task_labels(self) -> bool:
         return any(row.labels.label_pairs for row in self.records)
 
     def results_of(self, record: JudgeErrorRates) -> Iterator[Result]:
@@ -368,7 +370,7 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
     def messages(self) -> Iterator[Diagnostic]:
         for message, rows in (
             (CONCENTRATED_LABELS_WARNING, [row for row in self.records
-                if row.labels.is_concentrated]),
+                if row.labels.covers_unusually_few_tasks]),
             (CHOSEN_LABELS_WARNING, [row for row in self.records
                 if row.labels.selection_p < _MAX_LABEL_SELECTION_P
                              and not row.labels.labels_per_task]),
@@ -450,19 +452,19 @@ class CorrectionTable(Section[CorrectedMetric]):
 
 
 def _total_labels(row: CorrectedMetric) -> int | None:
-    per_task = row.label_need.labels_per_task if row.label_need else 0
+    per_task = row.label_variance.labels_per_task if row.label_variance else 0
     return None if row.labels_for_width is None else row.labels_for_width * max(per_task, 1)
 
 
 def _labels_for_width_text(row: CorrectedMetric) -> str:
-    if row.label_need is None:
+    if row.label_variance is None:
         k = row.corrected_result.k or 1
         return f"{k} in each of {FEWEST_TASKS} tasks to begin with"
     if row.labels_for_width is None:
         return "more tasks"
-    if row.labels_for_width <= row.label_need.current_labels:
+    if row.labels_for_width <= row.label_variance.current_labels:
         return "enough"
-    per_task = row.label_need.labels_per_task
+    per_task = row.label_variance.labels_per_task
     return (
         f"{per_task} in each of {row.labels_for_width:,} tasks"
         if per_task
@@ -519,7 +521,9 @@ def _no_labels_error(counts: Counts, *, numbered: bool = True) -> ParameterError
         column for file in counts.read_facts.file_readings for column in file.unused_columns
     )
     label_columns = [
-        column for column in unread if {*normalized_column_name(column).split("_")} & _LABEL_WORDS
+        column
+        for column in unread
+        if {*normalized_column_name(column).split("_")} & _LABEL_COLUMN_WORDS
     ]
     return ParameterError(
         "the data contains no labels of true outcomes; without labels, nobody can know how often a"
@@ -575,14 +579,14 @@ class JudgeRunner(CommandRunner, JudgeOptions):
 
     def request(self, options: SharedOptions) -> Request:
         raise_first_applicable_error("contradicting-options", (
-            options.request.truth_from is not None, OptionValue("--truth-from"),
+            options.request.truth_from is not None, OptionWithValue("--truth-from"),
             "passk judge needs labels of the attempts in the data",
             (SuggestedFix({"--truth-from": None}),),
         ))  # fmt: skip
         labelling = None if self.to_label is None else options.confidence.seed
         return replace(super().request(options), labelling_seed=labelling)
 
-    def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
         if options.request.has_labels:
             return super().read_analysis(options, read)
         request = self.request(options)
@@ -615,9 +619,9 @@ class JudgeRunner(CommandRunner, JudgeOptions):
             ]  # fmt: skip
             for row in corrected:
                 more = (row.labels_for_width or 0) - (
-                    row.label_need.current_labels if row.label_need else 0
+                    row.label_variance.current_labels if row.label_variance else 0
                 )
-                more *= max(row.label_need.labels_per_task if row.label_need else 0, 1)
+                more *= max(row.label_variance.labels_per_task if row.label_variance else 0, 1)
                 labels_needed[row.series] = max(labels_needed.get(row.series, 0), more)
         report = build_report(
             study, sections, messages=study.messages([row.corrected_result for row in corrected]),

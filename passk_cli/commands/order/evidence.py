@@ -41,14 +41,14 @@ from passk_cli.report.phrases import SeriesName
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import SeriesKey, attempts_of
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
 # If there are more than _MAX_POSITION_RANGES positions of attempts, passk groups the positions into
 # ranges of equal length.
 _MAX_POSITION_RANGES = 20
 _TASKS, _MIN_CONSTANT, _ATTEMPTS = 20, 5, 3
 STOPPED_AT_FIRST_PASS_REASON = "attempts were made until the first pass"
-EQUAL_AT_ALL_ATTEMPTS_REASON = "k = n: first@k and pass@k are equal"
+K_EQUALS_N_REASON = "k = n: first@k and pass@k are equal"
 DECLINING, IMPROVING, UNCLEAR = "declining", "improving", "unclear"
 ALIKE, ALTERNATING = "correlated", "alternating"
 COPIES, AGREEING = "copies?", "pairs agree"
@@ -328,7 +328,7 @@ def order_evidence(study: Analysis) -> list[OrderEvidence]:
     confidence = study.confidence
     if confidence.population == THESE_TASKS and confidence.method == "percentile":
         raise ParameterError(
-            OptionValue("--interval", "percentile"),
+            OptionWithValue("--interval", "percentile"),
             "percentile intervals come from newly drawn attempts, which have no order; use"
             " jackknife",
         )
@@ -443,7 +443,7 @@ def _first_versus_any(
         if len(tasks) < len(first.values.tasks):
             (first,) = study.results([first_values])
         if np.all(n == k):
-            same = Estimate(0.0, reason=EQUAL_AT_ALL_ATTEMPTS_REASON, signed=True)
+            same = Estimate(0.0, reason=K_EQUALS_N_REASON, signed=True)
             difference = replace(difference, estimate=same)
         else:
             # If a task has c passes in random order, first@k is 1 with probability pass@k.

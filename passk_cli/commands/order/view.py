@@ -17,9 +17,9 @@ from passk_cli.commands.order.evidence import (
     COPIES,
     DECLINING,
     DEPENDENT,
-    EQUAL_AT_ALL_ATTEMPTS_REASON,
     IMPROVING,
     INDEPENDENT,
+    K_EQUALS_N_REASON,
     STOPPED_AT_FIRST_PASS_REASON,
     UNTESTABLE,
     AgreeingPair,
@@ -49,13 +49,13 @@ from passk_cli.suggested_fix import SuggestedFix
 
 SOLVED_SHARES = (0.25, 0.5, 0.75)
 _MAX_SHOWN_PAIRS = 10
-_MARKED_POSITIONS = range(1, 21)
+_CHART_MARKER_POSITIONS = range(1, 21)
 _P_VALUE_MEANING = (
     "p-value of the permutation test within tasks, adjusted for the number of tests or pairs."
 )
-# _REASON_BY_VERDICT maps the verdict of each significant test to words that explain why attempts
-# are dependent. The answer of `passk order` contains these words.
-_REASON_BY_VERDICT = {
+# _DEPENDENCE_REASON_BY_VERDICT maps the verdict of each significant test to words that explain why
+# attempts are dependent. The answer of `passk order` contains these words.
+_DEPENDENCE_REASON_BY_VERDICT = {
     DECLINING: "pass rates fall with later attempts",
     IMPROVING: "pass rates rise with later attempts",
     ALIKE: "neighbouring attempts are correlated",
@@ -141,7 +141,7 @@ TREND_OF_THESE_TASKS_NOTE = DiagnosticType(
     example="note[trend-of-these-tasks]: the trend of m is significant for these tasks, but its"
     " interval for new tasks includes 0",
 )  # fmt: skip
-RENUMBERED_ATTEMPTS_WARNING = DiagnosticType(
+RENUMBERED_AFTER_DROP_WARNING = DiagnosticType(
     "moved-attempts", WARNING,
     "{attempts:attempt} without an outcome {attempts:was|were} left out, so later attempts at the"
     " task get smaller numbers", SuggestedFix({"--missing": "fail"}, "keeps the numbers"),
@@ -176,7 +176,7 @@ COMPARED_ATTEMPTS_NOTE = DiagnosticType(
 )  # fmt: skip
 
 
-def _percentage_points(slope: Estimate) -> Estimate:
+def _slope_in_percentage_points(slope: Estimate) -> Estimate:
     numbers = (slope.value, slope.se, slope.low, slope.high)
     value, se, low, high = (None if x is None else 100 * x for x in numbers)
     return replace(slope, value=value, se=se, low=low, high=high, unit="score")
@@ -190,7 +190,7 @@ class VerdictTable(Section[OrderEvidence]):
     columns = (
         MODEL_COLUMN, GROUP_COLUMN,
         Column("points per attempt", "score",
-               cell_of_record=lambda model: _percentage_points(model.slope.estimate),
+               cell_of_record=lambda model: _slope_in_percentage_points(model.slope.estimate),
                meaning="Change of the pass rate from one attempt to the next."),
         Column("p", "p", True, visibility=FULL, cell_of_record=lambda model: model.adjusted_p[0],
             meaning=_P_VALUE_MEANING),
@@ -250,7 +250,7 @@ class VerdictTable(Section[OrderEvidence]):
         ks = sorted({
             int(b.pass_at_k.k or 0) for model in self.records for b in model.first_versus_any
             if b.difference.estimate.value is not None
-            and b.difference.note != EQUAL_AT_ALL_ATTEMPTS_REASON
+            and b.difference.note != K_EQUALS_N_REASON
         })  # fmt: skip
         return ks[len(ks) // 2 : len(ks) // 2 + 1]
 
@@ -311,7 +311,7 @@ class VerdictTable(Section[OrderEvidence]):
         )
         return {
             "dependent": dependent, "untested": untested,
-            "reasons": ", ".join(r for verdict, r in _REASON_BY_VERDICT.items()
+            "reasons": ", ".join(r for verdict, r in _DEPENDENCE_REASON_BY_VERDICT.items()
                 if verdict in verdicts),
             "independent": independent,
             "flaws": " or ".join(_reasons_untestable(names.get(UNTESTABLE, ()))),
@@ -362,7 +362,7 @@ class VerdictTable(Section[OrderEvidence]):
         yield from study.messages(decisive, short=[fact for b in comparisons for fact in b[:2]])
         facts = study.counts.read_facts
         if facts.missing_outcome_count and facts.missing_policy == "drop":
-            yield RENUMBERED_ATTEMPTS_WARNING(attempts=facts.missing_outcome_count)
+            yield RENUMBERED_AFTER_DROP_WARNING(attempts=facts.missing_outcome_count)
         independent = [m for m in self.records if m.verdict == INDEPENDENT and m.mixed_task_count]
         if independent:
             sizes = [m.detectable_effects(self.test_count) for m in independent]
@@ -428,7 +428,7 @@ class VerdictTable(Section[OrderEvidence]):
 
     def plots(self) -> tuple[Plot, ...]:
         rows = [
-            rate.chart_point("pass rate", attempt=sum(_position_range(rate)) / 2)
+            rate.chart_point("pass rate", attempt=sum(_first_and_last_position(rate)) / 2)
             for model in self.records
             for rate in model.position_rates
         ]
@@ -446,7 +446,8 @@ class VerdictTable(Section[OrderEvidence]):
             rows, x="attempt", y="pass rate", low="low", high="high", colour="model",
             title="Pass rate by attempt",
             subtitle=" · ".join(filter(None, words)),
-            marked=_MARKED_POSITIONS if len(self.records) == 1 else _MARKED_POSITIONS[4::5],
+            marked=_CHART_MARKER_POSITIONS if len(self.records) == 1
+            else _CHART_MARKER_POSITIONS[4::5],
             x_title="attempt" if self.order_column == "attempt"
             else f"attempt, by {self.order_column}",
             y_title="pass rate", log_x=False,
@@ -475,7 +476,7 @@ class AgreeingPairTable(Section[AgreeingPair]):
     )  # fmt: skip
 
 
-def _position_range(rate: Result) -> tuple[int, int]:
+def _first_and_last_position(rate: Result) -> tuple[int, int]:
     return int(rate.k or 0), int(str(rate.extra_fields["k_to"]))
 
 
@@ -507,7 +508,7 @@ class PositionRateTable(Section[PositionRates]):
     )  # fmt: skip
 
 
-class FirstVersusAnyTable(Section[FirstVersusPassAtK]):
+class FirstAtKTable(Section[FirstVersusPassAtK]):
     """One row per model and k, with first@k, pass@k, their difference and the attempts used."""
 
     title = "The first k attempts and any k attempts"
@@ -590,7 +591,7 @@ def _test_results(model: OrderEvidence) -> Iterator[Result]:
 
 
 class OrderRunner(CommandRunner, OrderOptions):
-    sections = (VerdictTable, AgreeingPairTable, PositionRateTable, FirstVersusAnyTable,
+    sections = (VerdictTable, AgreeingPairTable, PositionRateTable, FirstAtKTable,
                 FirstSuccessTable)  # fmt: skip
 
     missing_bounds_refusal: ClassVar[str] = (
@@ -623,7 +624,9 @@ class OrderRunner(CommandRunner, OrderOptions):
         rates: dict[tuple[int, int], dict[str, Result]] = {}
         for model in evidence:
             for rate in model.position_rates:
-                rates.setdefault(_position_range(rate), {})[model.attempts_in_order.name] = rate
+                rates.setdefault(_first_and_last_position(rate), {})[
+                    model.attempts_in_order.name
+                ] = rate
         differences = confidence.for_differences().method
         answered: list[Section[Any]] = [
             verdicts,
@@ -631,7 +634,7 @@ class OrderRunner(CommandRunner, OrderOptions):
             PositionRateTable(
                 study, [PositionRates(*at) for at in sorted(rates.items(), key=lambda at: at[0])]
             ),
-            FirstVersusAnyTable(
+            FirstAtKTable(
                 study, [comparison for model in evidence for comparison in model.first_versus_any]
             ),
             FirstSuccessTable(study, evidence),

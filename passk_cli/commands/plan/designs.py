@@ -155,7 +155,7 @@ class Designs:
         ]
 
     @property
-    def reference_attempts(self) -> int:
+    def answer_attempts_per_task(self) -> int:
         """The number of attempts per task in the answer.
 
         The answer uses the number of attempts in the pilot, or the largest k if there is no pilot.
@@ -199,7 +199,7 @@ class Designs:
         def decisive(fact: Result) -> bool:
             tasks, n, _ = fact.size
             if fact.extra_fields["fact"] == DESIGN:
-                usual = n == self.reference_attempts and (tasks or 0) >= least
+                usual = n == self.answer_attempts_per_task and (tasks or 0) >= least
                 return usual or bool(targets.tasks or targets.attempts)
             if fact.extra_fields["fact"] == SPLIT:
                 return targets.budget is not None and bool(

@@ -7,13 +7,13 @@ import math
 import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats
-from passk_cli.inference.intervals import distances_to_bound, guard_weights
+from passk_cli.inference.intervals import guard_weights, total_distances_to_bound
 from passk_cli.inference.weighted_means import dirichlet_quantiles
 
 # If there are more than _MAX_ATOMS distinct task values, neighbouring values are merged.
 _MAX_ATOMS = 64
 # A variance or a number of tasks below 1e-12 counts as 0, because it is a rounding error.
-_ROUNDING = 1e-12
+_ROUNDING_TOLERANCE = 1e-12
 
 
 def guard_widths(
@@ -42,18 +42,18 @@ def guard_widths(
     mean = float(shares @ values)
     distribution_variance = float(shares @ (values - mean) ** 2)
     amounts = designs = np.atleast_1d(np.asarray(tasks, dtype=np.float64))[:, None]
-    if variance is not None and distribution_variance > _ROUNDING:
+    if variance is not None and distribution_variance > _ROUNDING_TOLERANCE:
         values = mean + min(math.sqrt(max(variance, 0.0) / distribution_variance), 1.0) * (
             values - mean
         )
         amounts = np.maximum(amounts / max(variance / distribution_variance, 1.0), 1.0)
     tail = (1.0 - level) / 2.0
     counts = amounts * shares
-    counts = np.where(counts > _ROUNDING, counts, 0.0)
+    counts = np.where(counts > _ROUNDING_TOLERANCE, counts, 0.0)
     atoms_by_bound = []
     for bound, opposite in (bounds, bounds[::-1]):
         away = np.broadcast_to(
-            distances_to_bound(values, np.ones_like(values), bound, opposite), counts.shape
+            total_distances_to_bound(values, np.ones_like(values), bound, opposite), counts.shape
         )
         guards = (
             guard_weights(away, np.ones_like(counts), counts)[:, None] * unit * amounts / designs

@@ -12,7 +12,7 @@ from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
 from passk_cli.limits import parse_whole_number
 from passk_cli.option import Option
 from passk_cli.report.phrases import amount_text, plural
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 
 # A plan has at least 2 and at most 10⁹ tasks, and at least 1 and at most 10⁵ attempts per task.
 _TASKS, _ATTEMPTS = (2, 10**9), (1, 10**5)
@@ -45,7 +45,7 @@ def parse_most_tasks(value: Any) -> str:
     text = str(value).strip()
     if text == PILOT_KEYWORD:
         return text
-    return str(parse_whole_number(OptionValue("--max-tasks", text), text, *_TASKS))
+    return str(parse_whole_number(OptionWithValue("--max-tasks", text), text, *_TASKS))
 
 
 def parse_budget(value: Any) -> str:
@@ -58,12 +58,12 @@ def parse_budget(value: Any) -> str:
     match = _BUDGET_PATTERN.fullmatch(text)
     sign, number, unit = match.groups() if match else ("", "", "")
     dollars, attempts = bool(sign) or unit[:1].lower() in ("u", "d"), unit[:1].lower() == "a"
-    amount = _parse_positive(number)
+    amount = _positive_number_or_zero(number)
     if not amount or (dollars and attempts) or (sign and unit):
         # Without quotes, a shell changes $200 to "00" and $1,000 to ",000".
         quoted = " (a shell needs the quotes)" if text[:1] in ("0", ",") else ""
         raise ParameterError(
-            OptionValue("--budget", text),
+            OptionWithValue("--budget", text),
             f"the budget must be an amount above 0; write dollars as '$200'{quoted} or 200usd,"
             " attempts as 200attempts",
         )
@@ -78,15 +78,15 @@ def parse_cost(value: Any) -> str:
     """
     text = str(value).strip()
     number = text.removeprefix("$")
-    if text != PILOT_KEYWORD and not _parse_positive(number):
+    if text != PILOT_KEYWORD and not _positive_number_or_zero(number):
         raise ParameterError(
-            OptionValue("--cost-per-attempt", text),
+            OptionWithValue("--cost-per-attempt", text),
             "the cost must be an amount above 0 or the word pilot",
         )
     return number
 
 
-def _parse_positive(number: str) -> float:
+def _positive_number_or_zero(number: str) -> float:
     try:
         amount = float(number)
     except ValueError:
@@ -100,7 +100,7 @@ def _parse_sizes(option: str, value: Any, least: int, most: int) -> tuple[int, .
         sizes = {parse_whole_number("", part, least, most) for part in text.split(",")}
     except ParameterError:
         raise ParameterError(
-            OptionValue(option, text),
+            OptionWithValue(option, text),
             f"the sizes must be whole numbers from {least} to {most:,}, for example 50,200",
         ) from None
     return tuple(sorted(sizes))
@@ -186,7 +186,7 @@ class PlanParameters:
             parse_budget(self.budget)
         if not 1.0 - self.level < self.power < 1.0:
             raise ParameterError(
-                OptionValue("--power", f"{self.power:g}"),
+                OptionWithValue("--power", f"{self.power:g}"),
                 f"the power must be above {1 - self.level:g} (the significance level) and below 1",
             )
 
@@ -196,18 +196,22 @@ class PlanParameters:
         Call this method only if the unit of the budget and the cost of an attempt are known.
         """
         if self.budget is not None and not 1 <= self.affordable_attempts < 10**12:
-            price = f"; an attempt costs ${self.unit_cost:.3g}" if self.is_budget_in_dollars else ""
+            price = (
+                f"; an attempt costs ${self.dollars_per_attempt:.3g}"
+                if self.is_budget_in_dollars
+                else ""
+            )
             problem = f"the budget must pay for 1 to 10¹² attempts{price}"
-            raise ParameterError(OptionValue("--budget", self.budget), problem)
+            raise ParameterError(OptionWithValue("--budget", self.budget), problem)
 
     @property
-    def unit_cost(self) -> float | None:
+    def dollars_per_attempt(self) -> float | None:
         """The cost of an attempt in dollars, or None if the options do not set a number."""
         has_amount = self.cost_per_attempt not in (None, PILOT_KEYWORD)
         return float(str(self.cost_per_attempt)) if has_amount else None
 
     @property
-    def has_unclear_budget_unit(self) -> bool:
+    def has_pilot_dependent_unit(self) -> bool:
         """Whether the budget has no unit, so that it is in dollars only if the pilot has costs."""
         text = str(self.budget)
         return self.cost_per_attempt is None and text[:1].isdigit() and text[-1:].isdigit()
@@ -228,12 +232,12 @@ class PlanParameters:
 
     @property
     def affordable_attempts(self) -> int:
-        unit = (self.unit_cost or math.inf) if self.is_budget_in_dollars else 1.0
+        unit = (self.dollars_per_attempt or math.inf) if self.is_budget_in_dollars else 1.0
         return math.floor(self.budget_amount / unit * (1.0 + 1e-12))
 
     def budget_remainder(self, attempts: int) -> float:
         if self.is_budget_in_dollars:
-            return max(self.budget_amount - attempts * (self.unit_cost or 0.0), 0.0)
+            return max(self.budget_amount - attempts * (self.dollars_per_attempt or 0.0), 0.0)
         return self.affordable_attempts - attempts
 
     def budget_amount_text(self, amount: float) -> str:
@@ -246,5 +250,5 @@ class PlanParameters:
 
     def cost_of_attempts(self, attempts: int | None) -> float | None:
         """The cost of a number of attempts in dollars; None if it is unknown."""
-        unit = self.unit_cost
+        unit = self.dollars_per_attempt
         return None if attempts is None or unit is None else attempts * unit

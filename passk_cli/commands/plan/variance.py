@@ -29,15 +29,15 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.report.phrases import SeriesName, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.values import TaskValues
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 USUAL_CORRELATION = 0.5
 MEASURED, ASSUMED, UNKNOWN = "measured", "assumed", "unknown"
 _SUBSET_METRIC_FAMILIES = ("pass@", "pass^", "gpass@")
 # The predicted power is only approximate if a mean is within 0.1 of 0 or 1 (benchmarks/plan.md).
-_ROUGH_POWER_DISTANCE = 0.1
+_ROUGH_POWER_MEAN_DISTANCE = 0.1
 # A variance up to 1e-15 counts as 0, because it is a rounding error for values from 0 to 1.
-_NO_VARIANCE = 1e-15
+_NEGLIGIBLE_VARIANCE = 1e-15
 _ONE_ATTEMPT_REASON = "the pilot has one attempt per task, which cannot separate chance from spread"
 
 
@@ -116,11 +116,11 @@ class VarianceComponents:
             self.planned_difference.second_model.expected,
         )
         return not all(
-            _ROUGH_POWER_DISTANCE <= mean <= 1.0 - _ROUGH_POWER_DISTANCE for mean in means
+            _ROUGH_POWER_MEAN_DISTANCE <= mean <= 1.0 - _ROUGH_POWER_MEAN_DISTANCE for mean in means
         )
 
     @property
-    def pilot_size_and_error(self) -> tuple[str, float]:
+    def pilot_size_and_uncertainty(self) -> tuple[str, float]:
         """The size of the pilot, and the relative standard error of planned standard errors.
 
         The size is the number of tasks, or of clusters if the pilot has clusters.
@@ -187,7 +187,7 @@ class VarianceComponents:
                 self.planned_difference.variance(n),
             )
             value, difference = (
-                0.0 if variance + excess <= _NO_VARIANCE else variance + excess
+                0.0 if variance + excess <= _NEGLIGIBLE_VARIANCE else variance + excess
                 for variance, excess in zip(
                     sampling_variances, self.cluster_excess_variances, strict=True
                 )
@@ -249,7 +249,7 @@ def analyse_pilot(study: Analysis, correlation: float | None) -> PilotAnalysis:
     metric_components = []
     for metric in study.metrics:
         if estimable := usable.get(metric.name):
-            metric_components.append(_estimate_components(estimable, correlation))
+            metric_components.append(_most_variable_components(estimable, correlation))
     clustering = None
     if metric_components and study.counts.clusters is not None:
         first = metric_components[0]
@@ -276,7 +276,7 @@ def _one_cluster(values: TaskValues) -> bool:
     return values.clusters is not None and bool(np.ptp(values.clusters) == 0)
 
 
-def _estimate_components(
+def _most_variable_components(
     usable: Sequence[TaskValues], correlation: float | None
 ) -> VarianceComponents:
     """Estimate the variance components of a metric for the most variable model and pair of models.
@@ -287,17 +287,17 @@ def _estimate_components(
     widest = max(usable, key=lambda values: float(values.values.var()))
     values, clusters = PilotEstimate(widest.metric, widest.n, widest.c), widest.clusters
     components = similar_model_components(widest.metric, values, correlation, widest.series)
-    if pairs := _varying_pairs(usable):
+    if pairs := _pairs_with_varying_difference(usable):
         if correlation is not None:
             raise ParameterError(
-                OptionValue("--correlation"),
+                OptionWithValue("--correlation"),
                 "this pilot has several models, so passk computes the correlation from the pilot",
                 name="contradicting-options", settles=[
                     SuggestedFix({"--correlation": None}),
                     SuggestedFix({"--model": (widest.series[0],)}, "plans with one model"),
                 ],
             )  # fmt: skip
-        first_model, second_model = max(pairs, key=_difference_variance)
+        first_model, second_model = max(pairs, key=_observed_difference_variance)
         names = (first_model.name, second_model.name)
         first, second = (
             PilotEstimate(model.metric, model.n, model.c) for model in (first_model, second_model)
@@ -328,7 +328,9 @@ def _estimate_components(
     )
 
 
-def _varying_pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
+def _pairs_with_varying_difference(
+    usable: Sequence[TaskValues],
+) -> list[tuple[TaskValues, TaskValues]]:
     """Pairs of models of one group with differences that vary over the tasks that both have."""
     groups = group_by(usable, lambda values: values.series[1:])
     refuse_many_pairs(
@@ -343,12 +345,12 @@ def _varying_pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskV
             if (
                 len(first.tasks) >= 2
                 and not _one_cluster(first)
-                and _difference_variance((first, second)) > 0
+                and _observed_difference_variance((first, second)) > 0
             ):
                 pairs.append((first, second))
     return pairs
 
 
-def _difference_variance(pair: tuple[TaskValues, TaskValues]) -> float:
+def _observed_difference_variance(pair: tuple[TaskValues, TaskValues]) -> float:
     first, second = pair
     return float((first.values - second.values).var())

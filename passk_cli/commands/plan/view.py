@@ -21,7 +21,7 @@ from passk_cli.commands.plan.variance import (
     analyse_pilot,
     similar_model_components,
 )
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
+from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
 from passk_cli.files.request import Request
@@ -49,14 +49,14 @@ from passk_cli.study.result import Result
 from passk_cli.study.section import Section, build_report, data_field
 from passk_cli.study.signature import signature
 from passk_cli.study.values import SeriesKey, attempts_of, cluster_codes
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
 _NEW_TASKS_OPTIONS = frozenset({
     "--mean", "--spread", "--correlation", "--tasks", "--budget", "--max-tasks", "--cluster",
     "--power", "--next", "--cost-per-attempt",
 })  # fmt: skip
 # The predicted power is only approximate with fewer than 50 tasks (benchmarks/plan.md).
-_FEW_TASKS = 50
+_ROUGH_POWER_TASKS = 50
 # A warning appears if planned standard errors are uncertain by more than 20 %.
 _UNCERTAIN_ERROR_SHARE = 0.2
 # A note appears if the numbers of tasks at the two limits of the correlation differ by a factor
@@ -174,7 +174,7 @@ ROUGH_POWER_NOTE = DiagnosticType(
     example="passk plan sample_data/answers.csv\n"
     "note[rough-power]: power and detected differences are only approximate below 50 tasks",
 )  # fmt: skip
-PILOT_MODELS_NOTE = DiagnosticType(
+MOST_VARIABLE_MODEL_NOTE = DiagnosticType(
     "pilot-models", NOTE, "interval widths are planned for {model}, the most variable model",
     SuggestedFix({"--model": Placeholder("NAME")}, "chooses another model"),
     "If the pilot has several models, passk plans each metric for the model with the most variable"
@@ -196,7 +196,7 @@ PILOT_COST_NOTE = DiagnosticType(
     example="note[pilot-cost]: an attempt of alpha cost $0.274 [0.0956, 0.645] in the pilot; other"
     " models: beta $2.07",
 )  # fmt: skip
-MONEY_BUDGET_NOTE = DiagnosticType(
+ASSUMED_BUDGET_UNIT_NOTE = DiagnosticType(
     "money-budget", NOTE, "the budget of {number} is in dollars because the pilot has costs",
     (
         SuggestedFix({"--budget": "{number}usd"}, "means dollars"),
@@ -273,7 +273,7 @@ class DesignTable(Section[DesignChoice]):
         Column("cost", "$", meaning="Cost of these attempts.",
             cell_of_record=lambda choice: choice.cost,
                exists_in_section=lambda section:
-               section.designs.parameters_with_defaults.unit_cost is not None),
+               section.designs.parameters_with_defaults.dollars_per_attempt is not None),
         Column("standard error", "share", visibility=FULL, meaning="Standard error of the metric.",
                cell_of_record=lambda choice: choice.result.se),
         Column("detects", "points", field_name="difference",
@@ -372,7 +372,7 @@ class DesignTable(Section[DesignChoice]):
         same_attempts = [
             f
             for f in designs.requested_designs
-            if f.name == name and f.size.n_min == designs.reference_attempts
+            if f.name == name and f.size.n_min == designs.answer_attempts_per_task
         ]
         return same_attempts[-1] if same_attempts else None
 
@@ -394,9 +394,9 @@ class DesignTable(Section[DesignChoice]):
             designs.parameters,
             designs.parameters.budget is not None,
         )
-        n = (headline and headline.size.n_min) or designs.reference_attempts
+        n = (headline and headline.size.n_min) or designs.answer_attempts_per_task
         in_dollars, several = budget and aims.is_budget_in_dollars, designs.has_several_models
-        reason, price = components.reason_unknown(n), aims.unit_cost or 0.0
+        reason, price = components.reason_unknown(n), aims.dollars_per_attempt or 0.0
         fields: dict[str, Any] = {
             "metric": components.metric.name, "k": components.metric.k, "reason": reason,
             "spend": aims.budget_amount_text(aims.budget_amount) if budget else "",
@@ -414,7 +414,7 @@ class DesignTable(Section[DesignChoice]):
         }  # fmt: skip
         if headline is not None:
             fields |= {
-                "own": _design_words(headline),
+                "own": _design_size_text(headline),
                 "error": headline.se,
                 "difference": headline.extra_fields["difference"],
             }
@@ -426,7 +426,7 @@ class DesignTable(Section[DesignChoice]):
             **fields, "pair": pair, "widest": bool(pair) and len(self.study.counts.series) > 2,
             "similar": ("it" if in_dollars else components.name) if several and not pair else "",
             "power": f"{aims.power:g}", "wanted": aims.detect, "why": detecting.estimate.reason,
-            "needed": _design_words(detecting) if detecting.size.tasks else "",
+            "needed": _design_size_text(detecting) if detecting.size.tasks else "",
             "tasks": detecting.size.tasks,
             "beyond": most is not None and (detecting.size.tasks or 0) > most,
         }  # fmt: skip
@@ -434,7 +434,7 @@ class DesignTable(Section[DesignChoice]):
     def footer_parts(self) -> Iterator[str | OptionHint]:
         aims, components = self.designs.parameters_with_defaults, self.first_metric_components
         if components.pilot is None:
-            yield f"{_rates_words(aims)}, correlation {components.correlation:g}"
+            yield f"{_mean_and_spread_text(aims)}, correlation {components.correlation:g}"
         elif not self.designs.has_several_models:
             yield f"pilot: {components.name}"
         if components.pilot is not None and components.correlation is not None:
@@ -453,13 +453,12 @@ class DesignTable(Section[DesignChoice]):
         yield _pilot_or_rates_text(self.designs)
         if (pilot := self.first_metric_components.pilot) is not None:
             if pilot.fitted_beta_rates is not None:
-                yield (
-                    f"{self.first_metric_components.name}: {_rates_words(pilot.fitted_beta_rates)}"
-                )
-            units, error = self.first_metric_components.pilot_size_and_error
+                rates = _mean_and_spread_text(pilot.fitted_beta_rates)
+                yield f"{self.first_metric_components.name}: {rates}"
+            units, error = self.first_metric_components.pilot_size_and_uncertainty
             other_errors = "".join(
                 f", of {components.metric.name} by"
-                f" ±{100 * components.pilot_size_and_error[1]:.2g} %"
+                f" ±{100 * components.pilot_size_and_uncertainty[1]:.2g} %"
                 for components in self.designs.variance_components[1:]
             )
             yield f"standard errors uncertain by ±{100 * error:.2g} % ({units}){other_errors}"
@@ -497,7 +496,7 @@ class DesignTable(Section[DesignChoice]):
         first, pilot = self.first_metric_components, self.first_metric_components.pilot
         pilots = [(o.metric.name, o.pilot) for o in metric_components if o.pilot is not None]
         if designs.has_several_models:
-            yield PILOT_MODELS_NOTE(model=first.name)
+            yield MOST_VARIABLE_MODEL_NOTE(model=first.name)
         if any(pilot.fitted_beta_rates is None for _, pilot in pilots):
             yield ONE_ATTEMPT_PILOT_WARNING()
         if pilot is not None and first.uses_beta_rates(aims.attempts):
@@ -507,13 +506,13 @@ class DesignTable(Section[DesignChoice]):
         names = [n for n, p in pilots if p.raw_between_variance > p.largest_between_variance]
         if names:
             yield LARGEST_SPREAD_WARNING(metrics=names)
-        units, error = first.pilot_size_and_error
+        units, error = first.pilot_size_and_uncertainty
         if error > _UNCERTAIN_ERROR_SHARE:
             yield UNCERTAIN_PLAN_WARNING(
                 units=units, metric=first.metric.name, error=f"{100 * error:.2g}"
             )
         if first.correlation_limits and first.difference_variance_limits and first.model_pair:
-            n = designs.reference_attempts
+            n = designs.answer_attempts_per_task
             few, many = (
                 designs.detecting_design(first.with_difference_variance(end), n).size.tasks
                 for end in first.difference_variance_limits
@@ -524,10 +523,11 @@ class DesignTable(Section[DesignChoice]):
                     points=f"{100 * aims.detect:.3g}",
                 )  # fmt: skip
         small = any(
-            (choice.result.size.tasks or _FEW_TASKS) < _FEW_TASKS for choice in self.records
+            (choice.result.size.tasks or _ROUGH_POWER_TASKS) < _ROUGH_POWER_TASKS
+            for choice in self.records
         )
         if small or first.is_near_bound:
-            places = [f"below {_FEW_TASKS} tasks"] * small
+            places = [f"below {_ROUGH_POWER_TASKS} tasks"] * small
             places += [f"if {first.metric.name} is near 0 or 1"] * first.is_near_bound
             yield ROUGH_POWER_NOTE(where=" and ".join(places))
         served = {goal for split in designs.best_split_results for goal in goal_metrics(split)}
@@ -553,9 +553,9 @@ class DesignTable(Section[DesignChoice]):
         )
         headline = self.headline_design
         n = (
-            designs.reference_attempts
+            designs.answer_attempts_per_task
             if headline is None
-            else headline.size.n_min or designs.reference_attempts
+            else headline.size.n_min or designs.answer_attempts_per_task
         )
         detecting = designs.detecting_design(components, n)
         sizes = (*aims.tasks, headline.size.tasks if headline else None, detecting.size.tasks)
@@ -570,7 +570,7 @@ class DesignTable(Section[DesignChoice]):
             for attempts in sorted({*aims.attempts, n})
             for tasks in sorted({*between, *marked})
         ]  # fmt: skip
-        detect_label = f"{100 * aims.detect:.3g} points: {_design_words(detecting)}"
+        detect_label = f"{100 * aims.detect:.3g} points: {_design_size_text(detecting)}"
         rules = [ReferenceLine(y=aims.detect)]
         if detecting.size.tasks:
             rules.append(ReferenceLine(x=detecting.size.tasks, text=detect_label))
@@ -589,7 +589,7 @@ class DesignTable(Section[DesignChoice]):
         )  # fmt: skip
 
 
-class VarianceTable(Section[VarianceComponents]):
+class PlanAssumptionsTable(Section[VarianceComponents]):
     """One row per metric, with the mean, standard deviation and correlation that the plan uses."""
 
     title = "Assumptions of the plan"
@@ -641,7 +641,8 @@ def _signature_entries(designs: Designs) -> dict[str, Any]:
         "correlation": designs.correlation_sources_text,
         "budget": f"${aims.budget_amount:.12g}" if aims.is_budget_in_dollars
         else aims.affordable_attempts,
-        "max_tasks": aims.max_split_tasks, "cluster": aims.cluster, "cost": aims.unit_cost,
+        "max_tasks": aims.max_split_tasks, "cluster": aims.cluster,
+        "cost": aims.dollars_per_attempt,
     }  # fmt: skip
 
 
@@ -652,23 +653,23 @@ def _pilot_or_rates_text(designs: Designs) -> str:
         if components.pilot is not None
     ]
     if not pilots:
-        return f"Beta success rates: {_rates_words(designs.parameters_with_defaults)}"
+        return f"Beta success rates: {_mean_and_spread_text(designs.parameters_with_defaults)}"
     n = np.concatenate([pilot.n for pilot in pilots]).tolist()
     return f"pilot of {tasks_and_attempts([len(pilot.n) for pilot in pilots], n)}"
 
 
-def _rates_words(rates: BetaRates | PlanParameters) -> str:
+def _mean_and_spread_text(rates: BetaRates | PlanParameters) -> str:
     return f"mean {rates.mean:.3g}, standard deviation {rates.spread:.2g}"
 
 
-def _design_words(fact: Result) -> str:
+def _design_size_text(fact: Result) -> str:
     return f"{plural(fact.size.tasks or 0, 'task')} × {plural(fact.size.n_min or 0, 'attempt')}"
 
 
 class PlanRunner(CommandRunner, PlanOptions):
     """Reads the pilot of `passk plan` and computes the report."""
 
-    sections = (DesignTable, VarianceTable, ContinuationTable, FixedSuiteTable)
+    sections = (DesignTable, PlanAssumptionsTable, ContinuationTable, FixedSuiteTable)
 
     label_refusal: ClassVar[str] = (
         "a plan uses the verdicts of attempts, which labels do not change"
@@ -678,15 +679,15 @@ class PlanRunner(CommandRunner, PlanOptions):
     def request(self, options: SharedOptions) -> Request:
         request = replace(super().request(options), cluster=self.cluster)
         in_dollars = (
-            self.is_budget_in_dollars and self.unit_cost is None
+            self.is_budget_in_dollars and self.dollars_per_attempt is None
         ) or self.cost_per_attempt == PILOT_KEYWORD
-        priced = in_dollars or (self.has_unclear_budget_unit and not options.is_readable_only_once)
+        priced = in_dollars or (self.has_pilot_dependent_unit and not options.is_readable_only_once)
         return replace(request, attempts=("cost",)) if priced else request
 
     @property
     def uses_pilot_costs(self) -> bool:
         return self.cost_per_attempt == PILOT_KEYWORD or (
-            self.is_budget_in_dollars and self.unit_cost is None
+            self.is_budget_in_dollars and self.dollars_per_attempt is None
         )
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
@@ -726,12 +727,12 @@ class PlanRunner(CommandRunner, PlanOptions):
             (None in assumptions, "", "there is nothing to plan from; give the FILE of a pilot",
              (SuggestedFix(rates, "assumes success rates"),)),
             (self.is_budget_in_dollars and self.cost_per_attempt is None,
-            OptionValue("--budget", self.budget),
+            OptionWithValue("--budget", self.budget),
              "without a pilot, the cost of an attempt is unknown",
              (SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "sets the cost"),)),
-            (self.max_tasks == PILOT_KEYWORD, OptionValue("--max-tasks", PILOT_KEYWORD), number,
+            (self.max_tasks == PILOT_KEYWORD, OptionWithValue("--max-tasks", PILOT_KEYWORD), number,
                 ()),
-            (self.cost_per_attempt == PILOT_KEYWORD, OptionValue("--cost-per-attempt",
+            (self.cost_per_attempt == PILOT_KEYWORD, OptionWithValue("--cost-per-attempt",
                 PILOT_KEYWORD), number, ()),
             (read, "", "without a pilot, there is nothing to read; give the FILE of a pilot", ()),
         )  # fmt: skip
@@ -746,7 +747,7 @@ class PlanRunner(CommandRunner, PlanOptions):
         useless_options += ["-m"] * any(
             metric.name != "pass@1" for metric in options.metric_options.metrics
         )
-        place = OptionValue("--population", self.population)
+        place = OptionWithValue("--population", self.population)
         raise_first_applicable_error("contradicting-options", (
             useless_options, place,
             f"a plan for a fixed suite does not use {first_few(useless_options)}",
@@ -771,7 +772,7 @@ class PlanRunner(CommandRunner, PlanOptions):
             _plan_report(nothing, designs), make_signature=lambda: signature(metrics, entries)
         )
 
-    def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
         """Read the pilot, including costs if the budget may be in dollars.
 
         Without -k and -m, the plan is for the smallest and the largest of the default values of k.
@@ -780,7 +781,7 @@ class PlanRunner(CommandRunner, PlanOptions):
         try:
             pilot = super().read_analysis(options, read)
         except DataError as error:
-            if not self.has_unclear_budget_unit or options.is_readable_only_once:
+            if not self.has_pilot_dependent_unit or options.is_readable_only_once:
                 raise
             refusal = error
             pilot = super(
@@ -791,15 +792,17 @@ class PlanRunner(CommandRunner, PlanOptions):
         )
         without = refusal and (refusal.name == "no-attempts" or refusal.problem == "no cost column")
         if refusal is not None and (offered or not without):
-            raise refusal.with_changes(DataError, settles=[*refusal.fixes, self._attempts_fix])
-        if self.has_unclear_budget_unit and options.is_readable_only_once and offered:
+            raise refusal.with_changes(
+                DataError, settles=[*refusal.fixes, self._budget_in_attempts_fix]
+            )
+        if self.has_pilot_dependent_unit and options.is_readable_only_once and offered:
             raise ParameterError(
-                OptionValue("--budget", self.budget),
+                OptionWithValue("--budget", self.budget),
                 "the budget needs a unit (dollars or attempts) if a pilot with costs comes from a"
                 " pipe",
                 settles=[
                     SuggestedFix({"--budget": f"{self.budget}usd"}, "means dollars"),
-                    self._attempts_fix
+                    self._budget_in_attempts_fix
                 ],
             )  # fmt: skip
         ks = sorted({metric.k for metric in pilot.metrics})
@@ -823,7 +826,7 @@ class PlanRunner(CommandRunner, PlanOptions):
         )
         targets, cost = self, None
         if self.uses_pilot_costs or (
-            self.has_unclear_budget_unit and "cost" in study.counts.attempts
+            self.has_pilot_dependent_unit and "cost" in study.counts.attempts
         ):
             first, costs = pilot.variance_components[0], _mean_costs(study, self.level)
             cost = costs.pop(first.series)
@@ -836,8 +839,8 @@ class PlanRunner(CommandRunner, PlanOptions):
             messages.append(
                 PILOT_COST_NOTE(model=first.name, cost=cost, others=first_few(other_costs))
             )
-            if self.has_unclear_budget_unit:
-                messages.append(MONEY_BUDGET_NOTE(number=self.budget))
+            if self.has_pilot_dependent_unit:
+                messages.append(ASSUMED_BUDGET_UNIT_NOTE(number=self.budget))
             targets = replace(self, cost_per_attempt=repr(cost.value))
         if self.next:
             return self._continuation_report(study, pilot.variance_components[0], targets, messages)
@@ -850,7 +853,7 @@ class PlanRunner(CommandRunner, PlanOptions):
         ]
         if not noises:
             problem = "attempts at a task never differ, or numbers of attempts depend on outcomes"
-            place = OptionValue("--population", self.population)
+            place = OptionWithValue("--population", self.population)
             raise ParameterError(place, f"{problem}; make more attempts per task", name="no-pilot")
         study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
         rows = list(suite_designs(noises, self.detect, self.attempts))
@@ -866,7 +869,7 @@ class PlanRunner(CommandRunner, PlanOptions):
         messages: Sequence[Diagnostic],
     ) -> Report:
         prices: dict[str, float] | None = None
-        unit = targets.unit_cost
+        unit = targets.dollars_per_attempt
         if unit is not None:
             mean_costs = _mean_costs(study, self.level) if self.uses_pilot_costs else {}
             prices = {SeriesName(series): unit for series in study.counts.series}
@@ -887,17 +890,17 @@ class PlanRunner(CommandRunner, PlanOptions):
 
     def price_error(self, model: str, cost: Estimate) -> ParameterError:
         """The error for a plan in dollars if costs of attempts are missing or 0."""
-        place = OptionValue("--cost-per-attempt", PILOT_KEYWORD)
+        place = OptionWithValue("--cost-per-attempt", PILOT_KEYWORD)
         if self.budget:
-            place = OptionValue("--budget", self.budget)
+            place = OptionWithValue("--budget", self.budget)
         why = "lack their cost" if cost.value else "cost 0, probably because the price is unknown"
         settles = [SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "sets a cost")]
-        settles += [self._attempts_fix] * self.has_unclear_budget_unit
+        settles += [self._budget_in_attempts_fix] * self.has_pilot_dependent_unit
         problem = f"attempts of {model} {why}"
         return ParameterError(place, problem, name="no-price", settles=settles)
 
     @property
-    def _attempts_fix(self) -> SuggestedFix:
+    def _budget_in_attempts_fix(self) -> SuggestedFix:
         return SuggestedFix({"--budget": f"{self.budget}attempts"}, "means attempts")
 
 
@@ -905,7 +908,7 @@ def _plan_report(study: Analysis, designs: Designs, messages: Sequence[Diagnosti
     designs.parameters.check_budget()
     sections = (
         DesignTable(study, designs.main_table_choices, designs),
-        VarianceTable(study, designs.variance_components),
+        PlanAssumptionsTable(study, designs.variance_components),
     )
     return build_report(
         study, sections, messages=messages, interval=None, **_signature_entries(designs)
@@ -924,7 +927,11 @@ def _mean_costs(study: Analysis, level: float) -> dict[SeriesKey, Estimate]:
         )
         mean = mean_cost(spending, level)
         costs[series] = Estimate(
-            mean.value, low=mean.low, high=mean.high, unit="$", range_upper_end=mean.largest_value
+            mean.value,
+            low=mean.low,
+            high=mean.high,
+            unit="$",
+            range_upper_end=mean.missing_cost_upper_bound,
         )
     return costs
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from passk_cli.commands.record import RecordOptions
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
+from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
 from passk_cli.commands.written_counts import (
     WrittenCountsTable,
     refuse_reserved_columns,
@@ -48,8 +48,8 @@ from passk_cli.study.history import (
 from passk_cli.study.section import build_report
 from passk_cli.study.signature import signature
 from passk_cli.study.values import SeriesKey
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
-from passk_cli.text import strict_json
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
+from passk_cli.text import printable_json
 
 # A history stores the entries of the signature that _RECORDED_SETTINGS names as settings of a run.
 _RECORDED_SETTINGS = ("missing", "duplicates", "skip-bad", "threshold", "outcome", "records")
@@ -66,7 +66,7 @@ def parse_date(text: Any) -> str:
         time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, TypeError, OverflowError):
         raise ParameterError(
-            OptionValue("--date", text),
+            OptionWithValue("--date", text),
             "the date must be a day or a time, for example 2026-11-23 or 2026-11-23T04:00Z",
         ) from None
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -81,7 +81,7 @@ def parse_amounts(value: Any) -> tuple[str, ...]:
     names = split_at_commas(value)
     if wrong := [name for name in names if name not in AMOUNT_UNITS_AND_NOUNS]:
         problem = f"a history can record only {', '.join(AMOUNT_UNITS_AND_NOUNS)}"
-        raise ParameterError(OptionValue("--with", wrong[0]), problem)
+        raise ParameterError(OptionWithValue("--with", wrong[0]), problem)
     return names
 
 
@@ -146,7 +146,7 @@ class RecordRunner(CommandRunner, RecordOptions):
     def selected_metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         return ()
 
-    def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
         if self.to is None or self.at is None:
             lacking = {} if self.to else {"--to": Placeholder("FILE")}
             lacking |= {} if self.at else {"--at": Placeholder("REV")}
@@ -169,7 +169,7 @@ class RecordRunner(CommandRunner, RecordOptions):
             now = {str(datetime.now(zone).date()) for zone in (UTC, None)}
             if (day := parse_date(self.at)[:10]) not in now:
                 raise ParameterError(
-                    OptionValue("--at", self.at),
+                    OptionWithValue("--at", self.at),
                     "this revision looks like a date, but does not set the date of the run",
                     settles=[
                         SuggestedFix({"--date": day}, "sets this date"),
@@ -178,7 +178,7 @@ class RecordRunner(CommandRunner, RecordOptions):
                 )  # fmt: skip
         raise_first_applicable_error("contradicting-options", (
             options.request.price and "cost" not in self.columns,
-            OptionValue("--price"), "prices are used only for costs, but no costs are recorded",
+            OptionWithValue("--price"), "prices are used only for costs, but no costs are recorded",
             (SuggestedFix({"--with": ("cost",)}, "records costs"),
              SuggestedFix({"--price": None})),
         ))  # fmt: skip
@@ -188,7 +188,7 @@ class RecordRunner(CommandRunner, RecordOptions):
             path = Path(split_label(argument)[1]).resolve()
             if history_path == path or (path.is_dir() and history_path.is_relative_to(path)):
                 raise ParameterError(
-                    OptionValue("--to", self.to),
+                    OptionWithValue("--to", self.to),
                     f"the history is in {argument}, so the next command would read the history as"
                     " results; choose another folder", name="bad-output",
                 )  # fmt: skip
@@ -208,7 +208,7 @@ class RecordRunner(CommandRunner, RecordOptions):
             losses = self._missing_attempt_problems(study.counts, history, runs)
             if losses and not self.incomplete:
                 raise DataError(
-                    OptionValue("--at", self.at), "; ".join(losses), name="run-lacks-attempts",
+                    OptionWithValue("--at", self.at), "; ".join(losses), name="run-lacks-attempts",
                     settles=[
                         SuggestedFix({"--incomplete": True},
                                      "records the run, but not for baselines"),
@@ -222,7 +222,7 @@ class RecordRunner(CommandRunner, RecordOptions):
             decided[INCOMPLETE_SETTING_KEY] = "yes"
         return replace(study, signature_entries=decided, reading_messages=tuple(messages))
 
-    def _read_earlier_runs(self, counts: Counts, read: CountsReader) -> Counts | None:
+    def _read_earlier_runs(self, counts: Counts, read: CountsFunction) -> Counts | None:
         path = str(self.to)
         is_folder = is_folder_history(path)
         files = glob.glob(f"{glob.escape(path)}/*.parquet") if is_folder else [path]
@@ -279,7 +279,7 @@ class RecordRunner(CommandRunner, RecordOptions):
         import numpy as np
 
         counts = study.counts
-        if counts.read_facts.unclear_outcomes or len(counts.read_facts.thresholds) > 1:
+        if counts.read_facts.unclear_outcome_count or len(counts.read_facts.thresholds) > 1:
             raise DataError(
                 "record",
                 "a history contains only passes and failures, but the data contains scores",
@@ -294,7 +294,7 @@ class RecordRunner(CommandRunner, RecordOptions):
         settings |= dict(study.signature_entries)
         run = (self.run or revision, at, revision, self.suite)
         texts = dict(
-            zip((*RUN_COLUMNS, SETTINGS_COLUMN), (*run, strict_json(settings)), strict=True)
+            zip((*RUN_COLUMNS, SETTINGS_COLUMN), (*run, printable_json(settings)), strict=True)
         )
         run_columns = {
             name: np.full(len(counts.n), text, dtype=object) for name, text in texts.items()

@@ -14,7 +14,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import TaskGrid
 from passk_cli.report.phrases import natural_key
 from passk_cli.study.flips import outcome_strips
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
 # A grid with more than 400,000 outcomes shows texts such as "2/3" instead of "++-", to keep the
@@ -66,7 +66,7 @@ def _first_attempt_number(counts: Counts) -> int:
         if np.all(bag.count == 1) and np.array_equal(numbers - first, within):
             return int(first)
     raise ParameterError(
-        OptionValue("--link"),
+        OptionWithValue("--link"),
         "{attempt} needs consecutive attempt numbers that start at the same number at every task",
         settles=[SuggestedFix({"--link": None})],
     )  # fmt: skip
@@ -80,12 +80,14 @@ def check_link(link: str, groups: Collection[str]) -> None:
     )
     if unknown is not None:
         question = did_you_mean_or_list(unknown, [f"{{{name}}}" for name in field_names])
-        raise ParameterError(OptionValue("--link"), f"there is no field {{{unknown}}}; {question}")
+        raise ParameterError(
+            OptionWithValue("--link"), f"there is no field {{{unknown}}}; {question}"
+        )
     if "{task}" not in link:
-        raise ParameterError(OptionValue("--link", link), "the address must contain {task}")
+        raise ParameterError(OptionWithValue("--link", link), "the address must contain {task}")
     if not re.match(r"https?://[^{}/]+/|[^:]*(/|$)", link):
         raise ParameterError(
-            OptionValue("--link", link),
+            OptionWithValue("--link", link),
             "the address must begin with https:// or with a folder that is next to the report",
         )
 

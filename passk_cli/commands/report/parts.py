@@ -27,7 +27,7 @@ NO_SOLUTIONS_REASON = "the data contains no solutions"
 class Part:
     """The declaration of a part of a page, which becomes a panel.
 
-    max_models : number of models shown if there are more than MANY; None for all models.
+    max_shown_models : number of models shown if there are more than MANY; None for all models.
     needs_repeats : whether some task must have several attempts.
     reason_absent : returns why the part cannot be computed from the counts, or "".
     error_replacement_text : text that replaces an error of the command.
@@ -38,7 +38,7 @@ class Part:
     instructions: str
     command: str
     command_options: Callable[[PageAnalysis, Counts], Mapping[str, Any]] = lambda page, counts: {}
-    max_models: int | None = None
+    max_shown_models: int | None = None
     min_models: int = 1
     needs_repeats: bool = False
     reason_absent: Callable[[PageAnalysis, Counts], str] = lambda page, counts: ""
@@ -65,9 +65,9 @@ class Part:
 
     def _compute(self, page: PageAnalysis, counts: Counts) -> Panel:
         present, models = {model for model, *_ in counts.series}, page.models
-        limited = self.max_models is not None and len(page.models) > MANY
+        limited = self.max_shown_models is not None and len(page.models) > MANY
         if limited:
-            models = page.models[: self.max_models]
+            models = page.models[: self.max_shown_models]
             if page.baseline_name is not None and page.baseline_name not in models:
                 models.append(page.baseline_name)
         if not present <= set(models):
@@ -137,7 +137,7 @@ def flip_baseline(page: PageAnalysis, counts: Counts) -> str | None:
     """
     present = {model for model, *_ in counts.series}
     models = [model for model in page.models if model in present]
-    if (base := page.baseline_name or page.earlier_run) in models and len(models) > 1:
+    if (base := page.baseline_name or page.earlier_run_name) in models and len(models) > 1:
         return base
     return models[1] if len(models) == 2 else None
 
@@ -165,12 +165,12 @@ TASKS_NEEDED = Part(
 ORDER = Part(
     "order", "Order of attempts", "If the pass rate changes from attempt to attempt, pass@k is"
                                   " misleading.",
-    "order", max_models=FEW, needs_repeats=True, has_plots=False,
+    "order", max_shown_models=FEW, needs_repeats=True, has_plots=False,
     reason_absent=reason_order_unknown)
 DIVERSITY = Part(
     "diversity", "Diversity",
     "If attempts contain few different solutions, more attempts add little.", "diversity",
-    max_models=FEW, has_plots=False, reason_absent=lambda page, counts: (
+    max_shown_models=FEW, has_plots=False, reason_absent=lambda page, counts: (
         "" if "solution" in counts.attempts else NO_SOLUTIONS_REASON))
 TASKS = Part(
     "tasks", "Tasks", "A task is flaky if some attempts pass and some fail.", "tasks",
@@ -178,7 +178,8 @@ TASKS = Part(
     runner_class=BriefTasksRunner)
 FLIPS = Part(
     "flips", "Flips", "A task flips when its two pass rates differ by more than one half.", "tasks",
-    lambda page, counts: {"against": flip_baseline(page, counts)}, max_models=FEW, has_plots=False,
+    lambda page, counts: {"against": flip_baseline(page, counts)}, max_shown_models=FEW,
+    has_plots=False,
     min_models=2,
     reason_absent=lambda page, counts: (
         "" if flip_baseline(page, counts) else "flips need a baseline"))

@@ -28,7 +28,7 @@ from passk_cli.commands.report.parts import (
     TEMPERATURE,
     Part,
 )
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
+from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
 from passk_cli.commands.tasks.view import SUSPECT_TASK_ADVICE
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import (
@@ -51,7 +51,7 @@ from passk_cli.study.duplicate_runs import require_no_copies
 from passk_cli.study.section import VERSION
 from passk_cli.study.value_range import named_group_values
 from passk_cli.study.values import require_monotone
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
 _COST_METRIC = "cost"
 _RANKS_FOOTNOTE = "rank: possible ranks"
@@ -70,22 +70,22 @@ class ReportRunner(CommandRunner, ReportOptions):
     def request(self, options: SharedOptions) -> Request:
         request = super().request(options)
         raise_first_applicable_error("contradicting-options", (
-            self.link and self.board, OptionValue("--link"),
+            self.link and self.board, OptionWithValue("--link"),
             "a leaderboard has no tasks, so it cannot link to transcripts",
             (SuggestedFix({"--link": None}), SuggestedFix({"--board": None})),
         ))  # fmt: skip
         raise_first_applicable_error("contradicting-options", (
-            self.average and len(request.by) > 1, OptionValue("--average", self.average),
+            self.average and len(request.by) > 1, OptionWithValue("--average", self.average),
             "the average is over the groups of one column, but you name several columns",
             (SuggestedFix({"--by": None}), SuggestedFix({"--average": None})),
         ))  # fmt: skip
         if self.link:
             check_link(self.link, request.by)
-        return replace(request, uses_attempt_order=request.missing != BOUNDS).with_model(
+        return replace(request, uses_attempt_order=request.missing != BOUNDS).with_kept_model(
             self.baseline
         )
 
-    def read_analysis(self, options: SharedOptions, read: CountsReader) -> PageAnalysis:
+    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> PageAnalysis:
         options = replace(options, confidence=options.confidence.require_intervals())
         if self.average and self.average not in options.request.by:
             by = (*options.request.by, self.average)
@@ -135,7 +135,7 @@ class ReportRunner(CommandRunner, ReportOptions):
         fewer = SuggestedFix({"--model": Placeholder("NAME")}, "selects models")
         refuse_too_many("models on a page", len(models), MOST_ON_PAGE, fewer)
         if self.baseline is not None and self.baseline not in models:
-            option = OptionValue("--baseline", self.baseline)
+            option = OptionWithValue("--baseline", self.baseline)
             raise no_such_model_error(option, "no such model", self.baseline, models, option.option)
         groups = list(dict.fromkeys(series[1:] for series in page.counts.series))
         estimates = page.command_report("estimate", page.counts)
@@ -246,7 +246,7 @@ class ReportRunner(CommandRunner, ReportOptions):
 
 
 def _counts_by_command(
-    options: SharedOptions, counts: Counts, read: CountsReader
+    options: SharedOptions, counts: Counts, read: CountsFunction
 ) -> dict[str, Counts | str]:
     inputs = counts.read_facts.file_readings
     requests: dict[str, Any] = {}
@@ -268,7 +268,7 @@ def _counts_by_command(
 
 
 def _counts_or_failure_reason(
-    request: Request, options: SharedOptions, read: CountsReader
+    request: Request, options: SharedOptions, read: CountsFunction
 ) -> Counts | str:
     if options.is_readable_only_once:
         return "the data can be read only once"

@@ -36,7 +36,7 @@ from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.flips import Flips, find_flips, flip_results, pairs_to_compare
 from passk_cli.study.result import Result
 from passk_cli.study.section import Section, build_report, data_field
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 
 # A chart shows at most DRAWN tasks, a table cell at most _LONGEST attempts, and a pipeline log at
 # most _LINES tasks.
@@ -67,7 +67,7 @@ NO_TASK_SIGNIFICANT_WARNING = DiagnosticType(
     example="warning[no-task-significant]: with 2 attempts per task, no single task can be"
     " significant",
 )  # fmt: skip
-SIGNIFICANT_TOGETHER_NOTE = DiagnosticType(
+MANY_CHANGES_NEEDED_NOTE = DiagnosticType(
     "significant-together", NOTE,
     "with {attempts:attempt} per task, no change is significant unless {alone:task}"
     " change from only passes to only failures or the reverse",
@@ -84,7 +84,7 @@ SIGNIFICANT_TOGETHER_NOTE = DiagnosticType(
 )  # fmt: skip
 
 
-def has_changed(fact: Result) -> bool:
+def is_flip_or_significant(fact: Result) -> bool:
     return bool(fact.extra_fields["flip"] or fact.verdict)
 
 
@@ -169,7 +169,7 @@ class FlippedPairTable(Section[Flips]):
         if least > 1 - level:
             yield NO_TASK_SIGNIFICANT_WARNING(attempts=number_range(half, most_attempts - half))
         elif least * tests > 1 - level:
-            yield SIGNIFICANT_TOGETHER_NOTE(
+            yield MANY_CHANGES_NEEDED_NOTE(
                 attempts=half, alone=int(np.ceil(least * tests / (1 - level)))
             )
 
@@ -239,11 +239,11 @@ class FlippedTaskTable(Section[Result]):
 
     @property
     def shown_tasks(self) -> list[Result]:
-        return sorted(filter(has_changed, self.records), key=_change_sort_key)
+        return sorted(filter(is_flip_or_significant, self.records), key=_change_sort_key)
 
     def results_of(self, record: Result) -> Iterator[Result]:
         names = ("task", "passes", "passes_against", "flip")
-        if has_changed(record):
+        if is_flip_or_significant(record):
             yield replace(
                 record, level=None, extra_fields={name: record.extra_fields[name] for name in names}
             )
@@ -315,12 +315,12 @@ def shorten_strip(strip: str) -> str:
 
 
 def _expected_flips_text(flips: Flips) -> str:
-    if flips.has_single_attempts.all():
+    if flips.are_single_attempt_tasks.all():
         return f"0 to {flips.max_expected_single_attempt_flips:.0f}"
     several = f"{flips.expected_chance_flips:.1f} ({number_range(*flips.chance_flip_range)})"
     return (
         f"{several} + 0 to {flips.max_expected_single_attempt_flips:.0f}"
-        if flips.has_single_attempts.any()
+        if flips.are_single_attempt_tasks.any()
         else several
     )
 
@@ -365,7 +365,7 @@ def _pair_fields(flips: Flips) -> dict[str, Any]:
         "model": flips.name, "against": flips.baseline_name, "flips": flips.flip_count,
         "tasks": len(flips.tasks), "gains": gains, "losses": losses,
         "most": round(flips.max_expected_single_attempt_flips),
-        "several": int((~flips.has_single_attempts).sum()),
+        "several": int((~flips.are_single_attempt_tasks).sum()),
         "repeated": flips.repeated_task_flip_count,
         "expected": f"{flips.expected_chance_flips:.1f}",
         "range": number_range(*flips.chance_flip_range),
@@ -380,13 +380,13 @@ _EXPECTED_CLAUSE = "{expected} ({range}) are expected by chance."
 FLIP_ANSWERS = (
     Answer("flips-of-pairs", lambda totals: len(totals.pairs) > 1,
            "{pairs:pair} of models {pairs:has|have} {all_flips:flip}."),
-    Answer("flips-of-single-attempts", lambda totals: totals.first.has_single_attempts.all(),
+    Answer("flips-of-single-attempts", lambda totals: totals.first.are_single_attempt_tasks.all(),
            _FLIPPED_CLAUSE + "0 to {most} flips are expected if no task changed, because each"
-               " task has one"
-                      " attempt."),
-    Answer("flips-of-some-single-attempts", lambda totals: totals.first.has_single_attempts.any(),
-           _FLIPPED_CLAUSE + "of {several:task} with several attempts, {repeated} flipped,"
-               " " + _EXPECTED_CLAUSE),
+           " task has one attempt."),
+    Answer("flips-of-some-single-attempts",
+           lambda totals: totals.first.are_single_attempt_tasks.any(),
+           _FLIPPED_CLAUSE + "of {several:task} with several attempts, {repeated} flipped, "
+           + _EXPECTED_CLAUSE),
     Answer("flips", lambda _: True, _FLIPPED_CLAUSE + _EXPECTED_CLAUSE),
 )  # fmt: skip
 BEYOND_CHANCE_ANSWERS = (
@@ -423,7 +423,7 @@ def changed_tasks_by_pair(pairs: Sequence[Flips], *, failed: bool) -> Iterator[C
     """
     for flips in pairs:
         answer = " ".join("".join(map(str, sentence)) for sentence in flips_answer([flips]))
-        changes = sorted(filter(has_changed, flip_results([flips])), key=lambda fact: (
+        changes = sorted(filter(is_flip_or_significant, flip_results([flips])), key=lambda fact: (
             not (failed or fact.verdict), *_loss_sort_key(fact),
         ))  # fmt: skip
         lines = [
@@ -444,14 +444,14 @@ def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
     pairs, against = pairs_to_compare(study), str(study.signature_entries["against"])
     if not pairs:
         raise ParameterError(
-            OptionValue("--against", against),
+            OptionWithValue("--against", against),
             "this run contains no results for the same models and groups as the data",
             name="no-such-model",
         )  # fmt: skip
     all_flips = find_flips(pairs, study.confidence.level)
     if not any(flips.tasks for flips in all_flips):
         raise ParameterError(
-            OptionValue("--against", against),
+            OptionWithValue("--against", against),
             "this run or model shares no task with the data",
             name="nothing-to-compare",
         )

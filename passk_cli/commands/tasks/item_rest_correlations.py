@@ -16,7 +16,7 @@ from passk_cli.inference.weighted_means import STANDARD_NORMAL
 # correlation comes from a permutation test.
 FEWEST, MOST_ORDERED = 4, 7
 # Sums that differ by less than 1e-9 are treated as equal.
-_ROUNDING = 1e-9
+_ROUNDING_TOLERANCE = 1e-9
 # Tasks are tested in blocks, so that at most _MAX_CELLS_IN_MEMORY values are in memory at once.
 _MAX_CELLS_IN_MEMORY = 1 << 22
 
@@ -78,7 +78,7 @@ def item_rest_correlations(rates: Floats, level: float = 0.95) -> ItemRestCorrel
     x, y = _centred_ranks(rates), _centred_ranks(np.round(rests, 12))
     scale = np.sqrt((x**2).sum(axis=0) * (y**2).sum(axis=0))
     count = has_attempts.sum(axis=0)
-    defined = (scale > _ROUNDING) & (count >= FEWEST)
+    defined = (scale > _ROUNDING_TOLERANCE) & (count >= FEWEST)
     correlation = np.full(tasks, np.nan)
     np.divide((x * y).sum(axis=0), scale, out=correlation, where=defined)
     correlation = np.clip(correlation, -1.0, 1.0)
@@ -150,8 +150,10 @@ def _permutation_tests(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     p, smallest = np.empty(x.shape[1]), np.empty(x.shape[1])
     for block in row_blocks(x.shape[1], orders.size, _MAX_CELLS_IN_MEMORY):
         sums = np.einsum("oit,it->ot", y[orders][..., block], x[:, block])
-        p[block] = (sums <= (x[:, block] * y[:, block]).sum(axis=0) + _ROUNDING).mean(axis=0)
-        smallest[block] = (sums <= sums.min(axis=0) + _ROUNDING).mean(axis=0)
+        p[block] = (sums <= (x[:, block] * y[:, block]).sum(axis=0) + _ROUNDING_TOLERANCE).mean(
+            axis=0
+        )
+        smallest[block] = (sums <= sums.min(axis=0) + _ROUNDING_TOLERANCE).mean(axis=0)
     return p, smallest
 
 
@@ -165,7 +167,7 @@ def _variance_shares(rates: Floats) -> Floats:
     )
     covariance = (centred * (means - means.mean())[:, None]).sum(axis=0)
     total = float(covariance.sum())
-    if not math.isfinite(total) or total <= _ROUNDING:
+    if not math.isfinite(total) or total <= _ROUNDING_TOLERANCE:
         return np.full(rates.shape[1], np.nan)
     shares: Floats = covariance / total
     return shares

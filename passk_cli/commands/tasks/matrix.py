@@ -79,7 +79,7 @@ class TaskRateMatrix:
         """The class of each model at each task as an index into TASK_CLASSES, (models × tasks)."""
         return np.select([self.n == 0, self.c == 0, self.c == self.n], [1, 2, 3], 0)
 
-    def sorted_by_rate(self) -> TaskRateMatrix:
+    def easiest_and_best_first(self) -> TaskRateMatrix:
         """The matrix with the best models and the easiest tasks first.
 
         Tasks with equal mean rates are sorted by the models that pass them, so that equal columns
@@ -108,7 +108,7 @@ def task_rate_matrices(counts: Counts) -> list[TaskRateMatrix]:
     >>> (rates,) = task_rate_matrices(Counts.from_cells(cells))
     >>> rates.rates.tolist(), [TASK_CLASSES[code] for code in rates.class_codes[0]]
     ([[0.0, 1.0], [0.5, 1.0]], ['failed every attempt', 'passed every attempt'])
-    >>> rates.sorted_by_rate().models, rates.sorted_by_rate().tasks
+    >>> rates.easiest_and_best_first().models, rates.easiest_and_best_first().tasks
     (('o', 'm'), ('b', 'a'))
 
     Errors: ParameterError if a matrix is large and nearly all of its cells are empty.

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
+from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
 from passk_cli.commands.tasks import TasksOptions
 from passk_cli.commands.tasks.flips import (
+    MANY_CHANGES_NEEDED_NOTE,
     NO_TASK_SIGNIFICANT_WARNING,
-    SIGNIFICANT_TOGETHER_NOTE,
     UNSHARED_TASKS_WARNING,
     ComparedTaskTable,
     FlippedPairTable,
@@ -68,15 +68,15 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.baseline import RunAndBaseline, baseline_label, select_models
 from passk_cli.study.flips import outcome_strips
-from passk_cli.study.noise import NOISE_ANSWERS_WITHOUT_FLAKY_TASKS, NoiseSummary
+from passk_cli.study.noise import NOISE_FLOOR_ONLY_ANSWERS, NoiseSummary
 from passk_cli.study.result import Result
 from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
 from passk_cli.study.value_range import name_with_groups
 from passk_cli.study.values import SeriesKey
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 from passk_cli.text import short_names
 
-__all__ = ["NO_TASK_SIGNIFICANT_WARNING", "SIGNIFICANT_TOGETHER_NOTE", "UNSHARED_TASKS_WARNING"]
+__all__ = ["MANY_CHANGES_NEEDED_NOTE", "NO_TASK_SIGNIFICANT_WARNING", "UNSHARED_TASKS_WARNING"]
 
 _WIDE, _MOST_ROWS = 50, 11
 # By default, a table with one row per task shows _DEFAULT_ROWS rows.
@@ -118,7 +118,7 @@ NO_SUSPECT_POSSIBLE_NOTE = DiagnosticType(
     "note[no-suspect-possible]: 8 models are too few to find suspect tasks (smallest possible p"
     " 0.13)",
 )  # fmt: skip
-SUSPECTS_TOGETHER_NOTE = DiagnosticType(
+MANY_SUSPECTS_NEEDED_NOTE = DiagnosticType(
     "suspects-together", NOTE,
     "with {models:model}, the smallest possible p is {smallest:=p}, which is significant only if"
     " {alone:task} have this p",
@@ -214,7 +214,7 @@ class PassCountTable(Section[PassCountGroup]):
 
     def answer(self) -> Iterator[AnswerSentence]:
         yield from super().answer()
-        yield from first_true_sentence(NOISE_ANSWERS_WITHOUT_FLAKY_TASKS, NoiseSummary(self.study))
+        yield from first_true_sentence(NOISE_FLOOR_ONLY_ANSWERS, NoiseSummary(self.study))
 
     @cached_property
     def sentence_fields(self) -> Mapping[str, Any]:
@@ -313,7 +313,7 @@ class FlakinessTable(Section[ModelTaskClasses]):
 
     def answer(self) -> Iterator[AnswerSentence]:
         yield from super().answer()
-        yield from first_true_sentence(NOISE_ANSWERS_WITHOUT_FLAKY_TASKS, NoiseSummary(self.study))
+        yield from first_true_sentence(NOISE_FLOOR_ONLY_ANSWERS, NoiseSummary(self.study))
 
     @cached_property
     def sentence_fields(self) -> Mapping[str, Any]:
@@ -530,7 +530,7 @@ class MatrixTable(Section[MatrixRow]):
         return [*parts, (start, len(self.model_headers))]
 
     @property
-    def brief_table(self) -> MatrixTable:
+    def table_with_short_headers(self) -> MatrixTable:
         long = any(len(header) > _NAME for _, header in self.model_headers)
         return (
             replace(self, max_header_length=_NAME) if len(self.model_slices) > 1 or long else self
@@ -540,13 +540,13 @@ class MatrixTable(Section[MatrixRow]):
 
     def footer_parts(self) -> Iterator[str | OptionHint]:
         yield "best models and easiest tasks first"
-        if more := len(self.model_headers) - self.brief_table.model_slices[0][1]:
+        if more := len(self.model_headers) - self.table_with_short_headers.model_slices[0][1]:
             yield OptionHint(f"{plural(more, 'more model')}")
 
     def tables(self) -> Iterator[Table]:
         full_parts = [(self, part, FULL) for part in self.model_slices]
         for section, part, shown in [
-            (self.brief_table, self.brief_table.model_slices[0], BRIEF),
+            (self.table_with_short_headers, self.table_with_short_headers.model_slices[0], BRIEF),
             *full_parts,
         ]:
             table = replace(section, model_slice=part).table(self.records, self.title)
@@ -559,7 +559,7 @@ class MatrixTable(Section[MatrixRow]):
 def matrix_report(study: Analysis, rows: int) -> Report:
     """The report of --matrix: pass rates with a row per task and a column per model."""
     records = []
-    for group in (rates.sorted_by_rate() for rates in task_rate_matrices(study.counts)):
+    for group in (rates.easiest_and_best_first() for rates in task_rate_matrices(study.counts)):
         means = np.nanmean(group.rates.T.copy(), axis=1).tolist()
         for task, mean, rates in zip(group.tasks, means, group.rates.T.tolist(), strict=True):
             by_model = zip(group.models, rates, strict=True)
@@ -576,7 +576,7 @@ def heat_maps(study: Analysis) -> tuple[Plot, ...]:
     """
     cells: list[dict[str, Any]] = []
     most = most_across = 0
-    for group in (rates.sorted_by_rate() for rates in task_rate_matrices(study.counts)):
+    for group in (rates.easiest_and_best_first() for rates in task_rate_matrices(study.counts)):
         tasks = len(group.tasks)
         across = min(tasks, max(_FEWEST, min(_ACROSS, _IN_ALL // len(group.models))))
         most, most_across = max(most, tasks), max(most_across, across)
@@ -694,7 +694,9 @@ class SuspectTable(Section[SuspectTask]):
         if tests and min(tests) * len(tests) > 1 - self.records[0].level:
             tasks_together = math.ceil(min(tests) * len(tests) / (1 - self.records[0].level))
             message = (
-                SUSPECTS_TOGETHER_NOTE if tasks_together <= len(tests) else NO_SUSPECT_POSSIBLE_NOTE
+                MANY_SUSPECTS_NEEDED_NOTE
+                if tasks_together <= len(tests)
+                else NO_SUSPECT_POSSIBLE_NOTE
             )
             yield message(models=most, smallest=min(tests), alone=tasks_together)
         yield RELATED_MODELS_NOTE()
@@ -712,7 +714,7 @@ def suspects_report(study: Analysis, rows: int) -> Report:
     most = max(task.models_in_group for task in records)
     if most < FEWEST:
         raise ParameterError(
-            OptionValue("--suspects"),
+            OptionWithValue("--suspects"),
             f"the data must have at least {FEWEST} models to compare each task with all other"
             f" tasks; got {most}",
             name="nothing-to-compare",
@@ -740,12 +742,12 @@ class TasksRunner(CommandRunner, TasksOptions):
             return replace(options.request, attempts=("line",))
         return replace(options.request, uses_attempt_order=options.request.missing != "bounds")
 
-    def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
         views = {"--against": self.against is not None, "--suspects": self.suspects,
                  "--matrix": self.matrix, "--always": self.always is not None}  # fmt: skip
         views_set = [name for name, is_set in views.items() if is_set]
         raise_first_applicable_error("contradicting-options", (
-            views_set[1:], OptionValue(next(iter(views_set), "")),
+            views_set[1:], OptionWithValue(next(iter(views_set), "")),
             "this option cannot be combined with another view of the tasks; choose one view", (),
         ))  # fmt: skip
         if self.against is None:
@@ -753,7 +755,8 @@ class TasksRunner(CommandRunner, TasksOptions):
         runs = RunAndBaseline.from_arguments(options.files, self.against)
         if runs.baseline is None:
             study = super().read_analysis(
-                options, lambda request, source=None: read(request.with_model(self.against), source)
+                options,
+                lambda request, source=None: read(request.with_kept_model(self.against), source),
             )
             return replace(study, signature_entries={"against": self.against})
         study = super().read_analysis(

@@ -12,7 +12,7 @@ from passk_cli.option import Option, split_at_commas
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import MetricOptions, parse_k
 from passk_cli.study.significance_options import ComparisonOptions
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 
 
 def parse_spreads(value: Any) -> tuple[float, ...]:
@@ -25,7 +25,7 @@ def parse_spreads(value: Any) -> tuple[float, ...]:
         return tuple(dict.fromkeys(map(float, parts)))
     except ValueError:
         raise ParameterError(
-            OptionValue("--spread", ",".join(parts)), "write numbers, for example 4,16"
+            OptionWithValue("--spread", ",".join(parts)), "write numbers, for example 4,16"
         ) from None
 
 

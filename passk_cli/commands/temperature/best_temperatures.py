@@ -33,11 +33,11 @@ from passk_cli.study.rank_resampling import shares_of_lead
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.significance_options import SECONDARY
 from passk_cli.study.values import SeriesKey, TaskValues, on_shared_tasks
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
-# passk fits a power law to the best temperature T* at no more than _POWER_LAW_K_COUNT values of k,
+# passk fits a power law to the best temperature T* at no more than _MAX_POWER_LAW_KS values of k,
 # which are spaced logarithmically.
-_POWER_LAW_K_COUNT = 64
+_MAX_POWER_LAW_KS = 64
 # passk reports an interval for a power law only if a power law can be fitted in at least the share
 # _MIN_FITTED_SHARE of the resamples. An interval from fewer resamples would be biased.
 _MIN_FITTED_SHARE = 0.95
@@ -64,7 +64,7 @@ def regrouped_by_temperature(counts: Counts, column: str) -> Counts:
         }
         settle = SuggestedFix({"--temperature": TEMPERATURE_COLUMN, "--by": None})
         raise ParameterError(
-            OptionValue("--by", TEMPERATURE_COLUMN),
+            OptionWithValue("--by", TEMPERATURE_COLUMN),
             f"the output already has a column with this name, which contains {column}",
             name="reserved-column", settles=[settle] * all(map(_PLAIN_NUMBER_PATTERN.fullmatch,
                 values)),
@@ -291,7 +291,7 @@ def _fit_power_law(
     model: SeriesKey, shared: Sequence[TaskValues], k_max: int, confidence: Confidence
 ) -> BestTemperaturePowerLaw:
     """Fit the power law of one model to its values on shared tasks, sorted by temperature."""
-    ks = np.unique(np.geomspace(1, k_max, _POWER_LAW_K_COUNT).round().astype(np.int64))
+    ks = np.unique(np.geomspace(1, k_max, _MAX_POWER_LAW_KS).round().astype(np.int64))
     curves = [pass_at_and_hat_curves(rates.n, rates.c, k_max)[0][:, ks - 1] for rates in shared]
     values = np.stack(curves, axis=1)
     temperatures = np.array([_temperature_value(rates) for rates in shared])

@@ -18,7 +18,7 @@ from passk_cli.distributions.toy_model import (
     PowerLawFit,
     best_temperature_points,
     fit_power_law,
-    task_sets_by_scale,
+    task_sets_on_grid,
     tasks_of_spread,
 )
 from passk_cli.outcomes.counts import Counts
@@ -47,7 +47,7 @@ _FAMILY_MEANING = (
 )
 _SPREAD_MEANING = "Standard deviation of the tasks."
 
-CUT_POWER_LAW_NOTE = DiagnosticType(
+TASK_DISTRIBUTION_CUT_NOTE = DiagnosticType(
     "cut-power-law", NOTE,
     "the power law of tasks with gamma {gamma} is cut off at |c| = {largest} (spread {spreads})",
     meaning="If gamma is 3 or less, a power law has no finite standard deviation. passk therefore"
@@ -70,7 +70,7 @@ NO_BEST_TEMPERATURE_NOTE = DiagnosticType(
     "note[nothing-to-choose]: there is no best temperature T* for 1 of 2 combinations of"
     " k and spread, for example k = 16,384 and spread 1 (gaussian)",
 )  # fmt: skip
-SCALES_OF_GRID_NOTE = DiagnosticType(
+SCALES_VERSUS_DEVIATIONS_NOTE = DiagnosticType(
     "scales-of-grid", NOTE,
     "for exponential tasks, the grid has scales b, and the regression uses standard deviations"
     " s ≈ √2·b",
@@ -82,7 +82,7 @@ SCALES_OF_GRID_NOTE = DiagnosticType(
     "note[scales-of-grid]: for exponential tasks, the grid has scales b, and the regression uses"
     " standard deviations s ≈ √2·b",
 )  # fmt: skip
-POWER_LAW_GRID_NOTE = DiagnosticType(
+FEWER_REGRESSION_POINTS_NOTE = DiagnosticType(
     "power-law-grid", NOTE,
     "for power-law tasks, the regression uses only k > {k} and {spreads} of {all} spreads of the"
     " grid",
@@ -158,7 +158,7 @@ def _extreme_point_fields(points: Sequence[BestTemperaturePoint]) -> dict[str, A
     }  # fmt: skip
 
 
-class ToyPointTable(Section[BestTemperaturePoint]):
+class BestTemperaturePointTable(Section[BestTemperaturePoint]):
     """The best temperature T* and pass@k at T*, for every k."""
 
     title = "T* at each k"
@@ -199,7 +199,7 @@ class ToyPointTable(Section[BestTemperaturePoint]):
         return star, value
 
 
-class FittedPointTable(ToyPointTable):
+class FittedPointTable(BestTemperaturePointTable):
     """The points that the regression of T* uses."""
 
     def plots(self) -> tuple[Plot, ...]:
@@ -226,7 +226,7 @@ class FittedPointTable(ToyPointTable):
         return tuple(charts)
 
 
-class Regression(NamedTuple):
+class BestTemperatureRegression(NamedTuple):
     """The regression of T* for one family of tasks, computed by passk or printed in the article."""
 
     family: str
@@ -235,7 +235,7 @@ class Regression(NamedTuple):
     fit: PowerLawFit
 
 
-class RegressionTable(Section[Regression]):
+class RegressionTable(Section[BestTemperatureRegression]):
     """The power laws T* = factor · k^power · s^power, fitted by passk and from the article."""
 
     title = "T* = factor · k^power · s^power"
@@ -281,7 +281,7 @@ FITTED_POWER_LAW_ANSWER = Answer(
     lambda line: {"family": line.family, "factor": line.fit.factor,
                   "k_exponent": line.fit.k_exponent, "s_exponent": line.fit.spread_exponent},
 )  # fmt: skip
-SECTIONS = (BestByKTable, ToyPointTable, RegressionTable)
+SECTIONS = (BestByKTable, BestTemperaturePointTable, RegressionTable)
 EMPTY_ANALYSIS = Analysis(Counts.from_cells([("", "", 1, 0)]))
 
 
@@ -293,13 +293,13 @@ def _point_row(p: BestTemperaturePoint) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _cutoff_messages(all_points: Sequence[BestTemperaturePoint]) -> Iterator[Diagnostic]:
+def _task_cutoff_messages(all_points: Sequence[BestTemperaturePoint]) -> Iterator[Diagnostic]:
     cut = sorted(
         {(p.largest_task, p.spread, p.gamma) for p in all_points if p.largest_task is not None}
     )
     if cut:
         ends, between = (cut, ", ") if len(cut) < 4 else ((cut[0], cut[-1]), " to ")
-        yield CUT_POWER_LAW_NOTE(
+        yield TASK_DISTRIBUTION_CUT_NOTE(
             gamma=f"{cut[0][2]:g}", largest=between.join(f"{c:,}" for c, _, _ in ends),
             spreads=between.join(f"{spread:.4g}" for _, spread, _ in ends),
         )  # fmt: skip
@@ -336,7 +336,7 @@ def toy_report(
         for s in spreads
     ]
     all_points = [p for set_points in sets for p in set_points]
-    messages = [*_cutoff_messages(all_points)]
+    messages = [*_task_cutoff_messages(all_points)]
     if lost := [p for p in all_points if p.temperature is None]:
         first = min(lost, key=lambda p: p.k)
         messages.append(
@@ -345,7 +345,10 @@ def toy_report(
         )  # fmt: skip
     options = {"toy": ",".join(families), "spread": ",".join(f"{s:g}" for s in spreads),
              "k": ",".join(map(str, ks))}  # fmt: skip
-    sections = BestByKTable(EMPTY_ANALYSIS, sets), ToyPointTable(EMPTY_ANALYSIS, all_points)
+    sections = (
+        BestByKTable(EMPTY_ANALYSIS, sets),
+        BestTemperaturePointTable(EMPTY_ANALYSIS, all_points),
+    )
     return _toy_model_report(
         sections, all_points, [_point_row(p) for p in all_points], messages, options
     )
@@ -362,7 +365,7 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
     for family in families:
         family_points = [
             p
-            for tasks in task_sets_by_scale(family, gamma)
+            for tasks in task_sets_on_grid(family, gamma)
             for p in best_temperature_points(family, tasks, GRID_KS, gamma)
         ]
         all_points += family_points
@@ -370,10 +373,12 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
             [(p.k, p.spread, p.temperature) for p in family_points if p.is_in_fit], dtype=np.float64
         )
         fit = fit_power_law(*law.reshape(-1, 3).T)
-        lines.append(Regression(family, family_points[0].gamma, "exact sums", fit))
+        lines.append(BestTemperatureRegression(family, family_points[0].gamma, "exact sums", fit))
         if family in _ARTICLE_FITS:
             lines.append(
-                Regression(family, family_points[0].gamma, "article", _ARTICLE_FITS[family])
+                BestTemperatureRegression(
+                    family, family_points[0].gamma, "article", _ARTICLE_FITS[family]
+                )
             )
     rows: list[dict[str, Any]] = [
         {
@@ -387,11 +392,13 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
     rows += [
         {**_point_row(p), "fact": "point", "kept": p.is_in_fit, "source": ""} for p in all_points
     ]
-    messages = [SCALES_OF_GRID_NOTE()] if "exponential" in families else []
+    messages = [SCALES_VERSUS_DEVIATIONS_NOTE()] if "exponential" in families else []
     if spreads := {p.spread for p in all_points if p.family == "power-law"}:
-        messages += _cutoff_messages(all_points)
+        messages += _task_cutoff_messages(all_points)
         messages.append(
-            POWER_LAW_GRID_NOTE(k=POWER_LAW_FIT_ABOVE_K, spreads=len(spreads), all=len(GRID_SCALES))
+            FEWER_REGRESSION_POINTS_NOTE(
+                k=POWER_LAW_FIT_ABOVE_K, spreads=len(spreads), all=len(GRID_SCALES)
+            )
         )
     fitted = [p for p in all_points if p.is_in_fit]
     sections = RegressionTable(EMPTY_ANALYSIS, lines), FittedPointTable(EMPTY_ANALYSIS, fitted)

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 from passk_cli.arrays import group_pairs
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
+from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
 from passk_cli.commands.temperature import TemperatureOptions, toy
 from passk_cli.commands.temperature.best_temperatures import (
     TEMPERATURE_COLUMN,
@@ -50,7 +50,7 @@ from passk_cli.study.section import (
 )
 from passk_cli.study.significance_options import ALL, SECONDARY
 from passk_cli.study.values import SeriesKey, on_shared_tasks
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
 NO_BEST_TEMPERATURE_NOTE = DiagnosticType(
@@ -64,7 +64,7 @@ NO_BEST_TEMPERATURE_NOTE = DiagnosticType(
     example="note[no-best-temperature]: there is no best temperature for beta, because no two"
     " temperatures share tasks",
 )  # fmt: skip
-BEST_ON_PART_OF_TASKS_WARNING = DiagnosticType(
+SHARED_TASKS_ONLY_WARNING = DiagnosticType(
     "best-on-part-of-tasks", WARNING,
     "best temperatures use only the tasks that all temperatures share: {parts}",
     meaning="A task without attempts at some temperature cannot show which temperature is best."
@@ -294,7 +294,7 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
             if shared < len(tasks[series]):
                 parts.append(f"{SeriesName(series)} {shared:,} of {len(tasks[series]):,}")
         if parts:
-            yield BEST_ON_PART_OF_TASKS_WARNING(parts=parts)
+            yield SHARED_TASKS_ONLY_WARNING(parts=parts)
         unequal = [
             SeriesName(series)
             for series, verdicts in self.records
@@ -506,7 +506,7 @@ def parse_families(value: Any) -> tuple[str, ...]:
         if family not in TASK_FAMILIES:
             problem = f"the toy model has no family named {family!r};"
             problem += f" {did_you_mean_or_list(family, TASK_FAMILIES)}"
-            raise ParameterError(OptionValue("--toy", ",".join(families)), problem)
+            raise ParameterError(OptionWithValue("--toy", ",".join(families)), problem)
     return families
 
 
@@ -536,13 +536,13 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
         away = SuggestedFix({name: None for name in needless if name.startswith("-")})
         raise_first_applicable_error(
             "contradicting-options",
-            (not self.toy and toy_options, OptionValue(next(iter(toy_options), "")),
+            (not self.toy and toy_options, OptionWithValue(next(iter(toy_options), "")),
              "this option is only for the toy model",
              (SuggestedFix(dict.fromkeys(toy_options)) if options.has_data else _TOY_MODEL_FIX,)),
             (self.toy and needless, "",
              "the toy model computes only pass@k, without data and without resampling", (away,)),
             (self.toy and self.gamma is not None and "power-law" not in self.toy,
-             OptionValue("--gamma"), "this option is only for the family power-law",
+             OptionWithValue("--gamma"), "this option is only for the family power-law",
              (SuggestedFix({"--gamma": None}),)),
             (self.toy and self.fit and (self.spread or self.k), "",
              "the fit uses the k's and spreads of the article",
@@ -566,7 +566,7 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
             m for m in metrics if m.family == "pass@" or m in options.metric_options.metrics
         )
 
-    def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
         confidence = options.confidence.require_intervals()
         options = replace(options, metric_options=replace(options.metric_options, k=self.k))
         request = self.request(options)

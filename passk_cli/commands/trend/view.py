@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
+from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
 from passk_cli.commands.trend import TrendOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
@@ -21,10 +21,10 @@ from passk_cli.inference.adjust import holm
 from passk_cli.inference.run_effects import (
     MAX_HISTORY_RUNS,
     RunEffect,
-    above_task_median,
     chance_variances,
     change_points,
     draw_count,
+    is_above_task_median,
     least_detectable_change,
     log_means,
     run_correlation,
@@ -48,7 +48,7 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.duplicate_runs import COPIED_RUN
 from passk_cli.study.history import (
-    RUN_GROUP_COLUMNS,
+    RUN_AND_SETTINGS_COLUMNS,
     UNPRICED_RUNS,
     RunGroup,
     RunLabel,
@@ -64,7 +64,7 @@ from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_r
 from passk_cli.study.significance_options import FAIL, PASS, UNDECIDED
 from passk_cli.study.value_range import name_with_groups
 from passk_cli.study.values import SeriesKey
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
 # passk estimates the variation between runs from at most the last _MAX_EFFECT_RUNS runs, to limit
@@ -75,7 +75,7 @@ _MAX_POINTS = 50
 _ALPHA_BY_LEVEL = {0.9: 0.1, 0.95: 0.05, 0.99: 0.01}
 _PASS_AT_1 = Metric("pass@", 1)
 
-TWO_RUN_DIFFERENCE_NOTE = DiagnosticType(
+SIGNIFICANT_RUN_DIFFERENCE_NOTE = DiagnosticType(
     "two-runs", NOTE,
     "two single runs of {model} differ significantly if they differ by at least {points} points",
     meaning="At the default confidence level of 0.95, two runs of the same setup differ by more"
@@ -153,7 +153,7 @@ MIXED_SETTINGS_WARNING = DiagnosticType(
     example="warning[mixed-settings]: runs of agent were recorded with different options:"
     " threshold",
 )  # fmt: skip
-NO_RUN_EFFECT_NOTE = DiagnosticType(
+RUN_EFFECT_UNTESTED_NOTE = DiagnosticType(
     "effect-of-passes", NOTE,
     "for metrics other than pass@1, passk does not test whether runs differ by more than chance",
     meaning="The test of the run effect randomly reassigns passes to runs, so it works only for"
@@ -205,7 +205,7 @@ WORSE_THAN_BEFORE_NOTE = DiagnosticType(
     "note[worse-than-before]: pass@1 of agent is worse since 17bd287; --acknowledge 17bd287 accepts"
     " the new level",
 )  # fmt: skip
-OLD_RUNS_NOTE = DiagnosticType(
+UNSEARCHED_OLD_RUNS_NOTE = DiagnosticType(
     "old-runs", NOTE, "passk looks for changes only in the last {runs} runs of {models:and}",
     meaning="The false-alarm rate is valid for the number of runs in the message, but the history"
     " is longer.",
@@ -238,11 +238,11 @@ VERDICT_ANSWERS = (
            lambda fields: fields["verdicts"][0].finding.fields),
 )  # fmt: skip
 _OTHER_MODELS_PHRASE = "{?others|; {others} changed as well}."
-_LATEST_FIELD_NAMES = ("metric", "model", "models", "runs", "latest", "points", "factor")
+_NO_CHANGE_FIELD_NAMES = ("metric", "model", "models", "runs", "latest", "points", "factor")
 
 
-def _latest_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: fields[name] for name in _LATEST_FIELD_NAMES}
+def _no_change_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: fields[name] for name in _NO_CHANGE_FIELD_NAMES}
 
 
 CHANGE_ANSWERS = (
@@ -256,19 +256,19 @@ CHANGE_ANSWERS = (
            + _OTHER_MODELS_PHRASE, itemgetter("change")),
     Answer("no-last-ratio", lambda fields: fields["ratio"] and fields["latest"].value is None,
            "{metric} of {model} is undefined in the last of {runs:run}: no attempt passed.",
-           _latest_fields),
+           _no_change_fields),
     Answer("last-ratio", lambda fields: fields["ratio"],
            "{metric} of {model} is {latest} in the last of {runs:run}.",
-           _latest_fields),
+           _no_change_fields),
     Answer("too-few-for-a-change", lambda fields: fields["too_few"],
            "{runs:run} {runs:is|are} too few to show a change of {metric} of"
            "{?model| {model}}{?models| {models} models}.",
-           _latest_fields),
+           _no_change_fields),
     Answer("no-change", lambda _: True,
            "{runs:run} {runs:shows|show} no change of {metric} of{?model| {model}}"
            "{?models| {models} models}{?points|, but would show a change of {points:=share points}"
            " or more}{?factor|, but would show a change by a factor of {factor} or more}.",
-           _latest_fields),
+           _no_change_fields),
 )  # fmt: skip
 EFFECT_ANSWERS = (
     Answer("runs-differ", lambda fields: "effect" in fields and fields["effect"]["models"],
@@ -288,11 +288,11 @@ def parse_history_metric(name: str) -> str:
     """
     if "," in name:
         problem = "name only one metric, and run the command once per metric"
-        raise ParameterError(OptionValue("--metric", name), problem)
+        raise ParameterError(OptionWithValue("--metric", name), problem)
     metric = parse_metric(name)
     if metric != _PASS_AT_1 and not metric.definition.amount_unit:
         raise ParameterError(
-            OptionValue("--metric", metric.name),
+            OptionWithValue("--metric", metric.name),
             "a history contains only the metrics pass@1 and"
             f" {', '.join(AMOUNT_UNITS_AND_NOUNS)}", name="unknown-metric",
         )  # fmt: skip
@@ -433,7 +433,7 @@ def _short_run_name(run: RunLabel) -> str:
     return run.run if len(run.run) <= 24 else f"{run.run[:10]}…"
 
 
-def _last_change(course: RunSeries) -> Phrase | str:
+def _last_change_text(course: RunSeries) -> Phrase | str:
     if not course.changes:
         return "none"
     change = course.changes[-1]
@@ -480,7 +480,7 @@ class RunSeriesTable(Section[RunSeries]):
                exists_in_section=_is_pass_rate,
                meaning="p-value of the run effect. The test permutes attempts over runs within"
                " tasks, and is adjusted for the number of models (Holm)."),
-        Column("change", cell_of_record=_last_change, exists_in_section=_seeks_changes,
+        Column("change", cell_of_record=_last_change_text, exists_in_section=_seeks_changes,
                meaning="Size of the last change (for costs, the ratio of geometric means), and the"
                " first run after the change."),
         Column("runs", "count", cell_of_record=lambda course: len(course.run_group.runs),
@@ -621,16 +621,18 @@ class RunSeriesTable(Section[RunSeries]):
                 metric=metric.name, amount=metric.definition.required_attempt_data
             )
         elif not passes:
-            yield NO_RUN_EFFECT_NOTE()
+            yield RUN_EFFECT_UNTESTED_NOTE()
         several = [course for course in self.records if course.effect is not None]
         flips = [
             c
             for c in several
-            if c.effect is not None and not math.isnan(c.effect.between_run_changes)
+            if c.effect is not None and not math.isnan(c.effect.expected_flips_between_runs)
         ]
-        for course in sorted(flips, key=lambda c: c.effect.p_single_tasks if c.effect else 1.0)[:1]:
+        for course in sorted(flips, key=lambda c: c.effect.p_of_task_effects if c.effect else 1.0)[
+            :1
+        ]:
             assert course.effect is not None
-            effect, p = course.effect, course.effect.p_single_tasks
+            effect, p = course.effect, course.effect.p_of_task_effects
             flipping = p <= alpha / len(flips)
             if not flipping and effect.p <= alpha:
                 continue
@@ -640,8 +642,8 @@ class RunSeriesTable(Section[RunSeries]):
                 for digits in range(1, 13)
                 if (
                     pair := (
-                        f"{effect.between_run_changes:.{digits}f}",
-                        f"{effect.within_run_changes:.{digits}f}",
+                        f"{effect.expected_flips_between_runs:.{digits}f}",
+                        f"{effect.expected_flips_within_run:.{digits}f}",
                     )
                 )
                 and (digits == 12 or pair[0] != pair[1])
@@ -654,9 +656,11 @@ class RunSeriesTable(Section[RunSeries]):
         if noisiest is not None:
             z = NormalDist().inv_cdf(1 - alpha / 2)
             detectable_points = 100 * z * math.sqrt(2) * noisiest.single_run_deviation
-            yield TWO_RUN_DIFFERENCE_NOTE(model=noisiest.name, points=f"{detectable_points:.1f}")
+            yield SIGNIFICANT_RUN_DIFFERENCE_NOTE(
+                model=noisiest.name, points=f"{detectable_points:.1f}"
+            )
         if single := [
-            c.name for c in several if c.effect and math.isnan(c.effect.between_run_changes)
+            c.name for c in several if c.effect and math.isnan(c.effect.expected_flips_between_runs)
         ]:
             yield ONE_ATTEMPT_NOTE(models=single)
         setup_messages = [m for course in self.records for m in course.run_group.messages]
@@ -679,7 +683,7 @@ class RunSeriesTable(Section[RunSeries]):
             if lag > 2 / len(values) ** 0.5:
                 yield CORRELATED_RUNS_WARNING(model=course.name, lag=lag)
         if old := [c.name for c in self.records if len(c.run_group.runs) > MAX_HISTORY_RUNS]:
-            yield OLD_RUNS_NOTE(runs=MAX_HISTORY_RUNS, models=old)
+            yield UNSEARCHED_OLD_RUNS_NOTE(runs=MAX_HISTORY_RUNS, models=old)
 
     def _suggested_aliases(self) -> list[str]:
         """Values NEW=OLD of --alias, for models that may be one model under several names.
@@ -784,23 +788,23 @@ class TrendRunner(CommandRunner, TrendOptions):
 
     missing_bounds_refusal: ClassVar[str] = "a history contains one number of passes per task"
 
-    def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
         confidence = options.confidence
         _ = confidence.method
         raise_first_applicable_error("contradicting-options", (
             self.acknowledge is not None and not self.fail,
-            OptionValue("--acknowledge"), "this option needs a verdict on the newest runs",
+            OptionWithValue("--acknowledge"), "this option needs a verdict on the newest runs",
             (SuggestedFix({"--fail": True}, "adds --fail"), SuggestedFix({"--acknowledge": None})),
         ))  # fmt: skip
         if self.fail and parse_metric(self.metrics).definition.is_ratio_of_means:
             raise ParameterError(
-                OptionValue("--metric", self.metrics),
+                OptionWithValue("--metric", self.metrics),
                 "passk does not search for changes of a ratio, so no change can fail the command",
                 settles=[SuggestedFix({"-m": "pass@1"})],
             )  # fmt: skip
         if confidence.level not in _ALPHA_BY_LEVEL:
             raise ParameterError(
-                OptionValue("--level", f"{confidence.level:g}"),
+                OptionWithValue("--level", f"{confidence.level:g}"),
                 "passk trend supports only the levels 0.9, 0.95 and 0.99", name="invalid-method",
                 settles=[SuggestedFix({
                     "--level": min(_ALPHA_BY_LEVEL,
@@ -828,7 +832,7 @@ class TrendRunner(CommandRunner, TrendOptions):
             attempts = study.counts.attempts[metric.definition.required_attempt_data]
             all_setups, messages = _run_groups_with_amounts(all_setups, attempts, metric)
             study = replace(study, reading_messages=messages)
-        groups = tuple(n for n in study.counts.group_names if n not in RUN_GROUP_COLUMNS)
+        groups = tuple(n for n in study.counts.group_names if n not in RUN_AND_SETTINGS_COLUMNS)
         several = len({setup.suite for setup in all_setups}) > 1
         groups = (*groups, *["suite"] * several)
         names = [(*s.series, *[s.suite] * several) for s in all_setups]
@@ -878,7 +882,7 @@ class TrendRunner(CommandRunner, TrendOptions):
             problem = (
                 f"the history has no such run; {did_you_mean_or_list(self.acknowledge, names)}"
             )
-            raise ParameterError(OptionValue("--acknowledge", self.acknowledge), problem)
+            raise ParameterError(OptionWithValue("--acknowledge", self.acknowledge), problem)
         return max(matches)
 
 
@@ -926,7 +930,7 @@ def _run_series(
     means, floors, sizes = values, chance_variances(setup.n, setup.c), (setup.n, setup.c)
     if metric.definition.amount_unit:
         attempts = study.counts.attempts[metric.definition.required_attempt_data]
-        means, floors, sizes = _log_statistics(attempts, setup)
+        means, floors, sizes = _log_amount_statistics(attempts, setup)
     alpha = _ALPHA_BY_LEVEL[confidence.level]
     points = (
         []
@@ -957,7 +961,7 @@ def _run_series(
     return RunSeries(setup, name, facts, tuple(steps), since, effect, least, error)
 
 
-def _log_statistics(
+def _log_amount_statistics(
     attempts: AttemptValueCounts, setup: RunGroup
 ) -> tuple[Floats, Floats, tuple[Ints, Ints]]:
     """Prepare the input of the search for changes of costs.
@@ -972,7 +976,7 @@ def _log_statistics(
     logs, cells = np.log(value), len(attempts.cell_offsets) - 1
     task_of = np.zeros(cells, dtype=np.int64)
     task_of[setup.cell_indices] = np.arange(setup.cell_indices.shape[1])
-    above = above_task_median(task_of[cell], value, count)
+    above = is_above_task_median(task_of[cell], value, count)
     n, total, squares, high = (
         np.bincount(cell, count * weight, cells)[setup.cell_indices]
         for weight in (np.ones(len(logs)), logs, logs**2, above)

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from passk_cli.cleanup import file_mode, write_atomically
+from passk_cli.cleanup import st_mode_of_path, write_atomically
 from passk_cli.commands.watch.task_order import RunProgress
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.export import exclusive_access, require_folder
@@ -20,7 +20,7 @@ from passk_cli.files.sources.arguments import split_label
 from passk_cli.inference.alpha_spending import z_boundaries
 from passk_cli.limits import refuse_too_many
 from passk_cli.outcomes.counts import Counts
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
 LOOKS_FILE_SCHEMA = "passk-looks/1"
 # A plan has at most MOST_LOOKS interim looks, because computing the boundaries of 500 looks takes
@@ -53,7 +53,7 @@ class WatchPlan:
         """
         plan = cls(total_tasks, attempts, step or -(-total_tasks // _DEFAULT_LOOKS), level)
         fewer = SuggestedFix({"--every": -(-total_tasks // MOST_LOOKS)}, "plans fewer looks")
-        place = OptionValue("--every", str(step))
+        place = OptionWithValue("--every", str(step))
         refuse_too_many("looks", len(plan.look_sizes), MOST_LOOKS, fewer, place=place)
         return plan
 
@@ -219,7 +219,7 @@ def default_looks_path(files: Sequence[str]) -> Path:
 @contextmanager
 def exclusive_lock(path: Path | None) -> Iterator[None]:
     """Lock the looks file; ParameterError if another process has locked the file."""
-    if path is None or not stat.S_ISREG(file_mode(str(path))):
+    if path is None or not stat.S_ISREG(st_mode_of_path(str(path))):
         yield
         return
     with exclusive_access(path, path.with_name(f".{path.name}.lock"), wait=False):

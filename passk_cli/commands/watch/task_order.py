@@ -12,7 +12,7 @@ from passk_cli.errors import DataError, ParameterError, missing_file_error
 from passk_cli.files.request import parse_tasks
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.phrases import plural
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
 # The order of the tasks comes from a list that the user provides, or from the dataset in the files.
 LIST, DATASET = "list", "dataset"
@@ -29,12 +29,12 @@ def parse_order(value: Any) -> tuple[str, ...]:
         return (COMPLETION_ORDER,)
     if len(value) == 1 and isinstance(value[0], str) and not os.path.isfile(value[0]):
         problem = str(missing_file_error(value[0]))
-        raise DataError(OptionValue("--order"), problem, name="no-such-file")
+        raise DataError(OptionWithValue("--order"), problem, name="no-such-file")
     names = parse_tasks("--order", value) if len(value) == 1 else tuple(map(str, value))
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         problem = f"the order contains task {twice} twice; remove one of the two lines"
-        raise ParameterError(OptionValue("--order"), problem)
+        raise ParameterError(OptionWithValue("--order"), problem)
     return names
 
 
@@ -77,7 +77,9 @@ class TaskOrder:
         """
         if names == (COMPLETION_ORDER,):
             return cls((), COMPLETION_ORDER)
-        order = cls(*((names, LIST) if names else (counts.read_facts.random_task_order, DATASET)))
+        order = cls(
+            *((names, LIST) if names else (counts.read_facts.tasks_in_random_order, DATASET))
+        )
         if not order.task_names:
             plan = dict[str, Any]()
             attempts_made = attempts_by_task(counts, {model for model, *_ in counts.series})
@@ -100,7 +102,7 @@ class TaskOrder:
             )  # fmt: skip
         if total_tasks is not None and total_tasks > len(order.task_names):
             raise ParameterError(
-                OptionValue("--planned", str(total_tasks)),
+                OptionWithValue("--planned", str(total_tasks)),
                 f"the plan has more tasks than the {order.order_source}, which contains"
                 f" {plural(len(order.task_names), 'task')}",
                 name="contradicting-options",

@@ -18,7 +18,7 @@ from passk_cli.commands.gate.rulebook import SuiteEntry, read_rulebook
 from passk_cli.commands.gate.rules import BY_INTERVAL, is_given
 from passk_cli.commands.gate.runner import GateRunner
 from passk_cli.commands.gate.view import RuleTable
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
+from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
 from passk_cli.commands.watch import COMPLETION_ORDER, REFUSED_GATE_OPTIONS, WatchOptions
 from passk_cli.commands.watch.interim_looks import (
     InterimLook,
@@ -60,14 +60,14 @@ from passk_cli.study.metric_selection import refuse_ranged_metrics
 from passk_cli.study.result import Result
 from passk_cli.study.section import build_report, data_field
 from passk_cli.study.significance_options import ERROR, FAIL, PASS
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
 # passk watch does not check the rules in _UNWATCHED_RULES, because these rules are about single
 # tasks.
 _UNWATCHED_RULES = {"must_pass": "must-pass", "min_each": "min-each"}
-# _GATE_ONLY_FIELDS lists the fields of a rules file that only passk gate uses.
-_GATE_ONLY_FIELDS = (*_UNWATCHED_RULES, "must_pass_rate", "runs", "unpaired", "first", "tier")
+# _GATE_ONLY_SUITE_FIELDS lists the fields of a rules file that only passk gate uses.
+_GATE_ONLY_SUITE_FIELDS = (*_UNWATCHED_RULES, "must_pass_rate", "runs", "unpaired", "first", "tier")
 # After an error in _FINAL_ERRORS, --follow stops at once. If a run has no results yet, --follow
 # waits until a file changes. If a file is unreadable, --follow waits for at most _MAX_PAUSES pauses
 # until a file changes.
@@ -116,7 +116,7 @@ RULES_NOT_WATCHED_NOTE = DiagnosticType(
     example="note[rules-not-watched]: passk watch does not judge these rules of the suite:"
     " must-pass; judge the complete run with passk gate",
 )  # fmt: skip
-SHORT_OF_PLAN_NOTE = DiagnosticType(
+TASKS_LACK_ATTEMPTS_NOTE = DiagnosticType(
     "short-of-plan", NOTE,
     "{short:task} {short:is|are} not counted, with only {made} of {attempts} planned attempts",
     meaning="All tasks of the plan have attempts, but some tasks have fewer attempts than"
@@ -153,7 +153,7 @@ _AFTER_TASKS_PREFIX = "After {looked} of {planned:task}, "
 class LookTable(RuleTable):
     """One row per rule, at the interim look that gave the rule its verdict, or at the last look.
 
-    outcome : PASS, FAIL or END_OF_PLAN, or "" if the run continues.
+    outcome : PASS, FAIL or UNDECIDED_AT_END, or "" if the run continues.
     skipped_rules : rules of the rules file that passk watch does not judge.
     looks_path : path of the looks file, if --looks does not name the file.
     """
@@ -259,7 +259,9 @@ class LookTable(RuleTable):
         short = [n for n in fewest if n < plan.attempts_per_task]
         if short and len(attempts_made) >= plan.total_tasks and not self.outcome:
             few = number_range(min(short), max(short))
-            yield SHORT_OF_PLAN_NOTE(short=len(short), made=few, attempts=plan.attempts_per_task)
+            yield TASKS_LACK_ATTEMPTS_NOTE(
+                short=len(short), made=few, attempts=plan.attempts_per_task
+            )
         if progress.waiting_task_count and not self.outcome:
             yield WAITING_FOR_TASK_NOTE(
                 behind=progress.waiting_task_count,
@@ -330,7 +332,9 @@ class WatchRunner(CommandRunner, WatchOptions):
         given = fill_options(WatchOptions, {name: values.get(name) for name in names})
         if given.rules is not None:
             entry = _suite_entry(given.rules, given.suite, given.trust_rules)
-            suite_options = {k: v for k, v in entry.values.items() if k not in _GATE_ONLY_FIELDS}
+            suite_options = {
+                k: v for k, v in entry.values.items() if k not in _GATE_ONLY_SUITE_FIELDS
+            }
             overrides = {name: value for name, value in values.items() if is_given(value)}
             skipped = [
                 k for name, k in _UNWATCHED_RULES.items() if is_given(entry.values.get(name))
@@ -338,7 +342,8 @@ class WatchRunner(CommandRunner, WatchOptions):
             source = entry.values["runs"] if source is None else source
             values = {**suite_options, **overrides}
         raise_first_applicable_error("contradicting-options", (
-            given.rules is None and given.suite is not None, OptionValue("--suite", given.suite),
+            given.rules is None and given.suite is not None, 
+            OptionWithValue("--suite", given.suite),
             "this option selects a suite of a rules file, but no rules file is given",
             (SuggestedFix({"--rules": Placeholder("FILE")}, "names the file"),),
         ))  # fmt: skip
@@ -358,16 +363,16 @@ class WatchRunner(CommandRunner, WatchOptions):
         question.gate_runner(options).require_rules()
         raise_first_applicable_error(
             "contradicting-options",
-            (question.follow and options.is_readable_only_once, OptionValue("--follow"),
+            (question.follow and options.is_readable_only_once, OptionWithValue("--follow"),
              "passk cannot read a pipe twice; name a file", ()),
             (question.planned is None and question.order == (COMPLETION_ORDER,),
-             OptionValue("--order", COMPLETION_ORDER),
+             OptionWithValue("--order", COMPLETION_ORDER),
              "this order needs the number of planned tasks",
              (SuggestedFix({"--planned": Placeholder("N")}, "sets the number"),)),
         )  # fmt: skip
         return question, options
 
-    def read_and_report(self, options: SharedOptions, read: CountsReader) -> Report:
+    def read_and_report(self, options: SharedOptions, read: CountsFunction) -> Report:
         path = default_looks_path(options.files) if options.files and not self.looks else None
         path = Path(self.looks) if self.looks else path
         with exclusive_lock(path):
@@ -375,7 +380,7 @@ class WatchRunner(CommandRunner, WatchOptions):
                 return self._make_due_looks(options, read, path).report
             return self._follow(options, read, path)
 
-    def _follow(self, options: SharedOptions, read: CountsReader, path: Path | None) -> Report:
+    def _follow(self, options: SharedOptions, read: CountsFunction, path: Path | None) -> Report:
         """Repeat interim looks until one of them gives the run a verdict.
 
         A file that passk cannot read may be incomplete, so passk waits before it raises an error.
@@ -401,7 +406,7 @@ class WatchRunner(CommandRunner, WatchOptions):
                     patience -= 1
 
     def _make_due_looks(
-        self, options: SharedOptions, read: CountsReader, path: Path | None
+        self, options: SharedOptions, read: CountsFunction, path: Path | None
     ) -> LookTable:
         def read_run(request: Request, source: Any = None, /) -> Counts:
             counts = read(request, options.source if source is None else source)
@@ -517,5 +522,5 @@ def _suite_entry(path: str, name: str | None, trusted: bool) -> SuiteEntry:
         )  # fmt: skip
     if name not in entries:
         problem = f"{path} has no such suite; {did_you_mean_or_list(name, entries)}"
-        raise ParameterError(OptionValue("--suite", name), problem, name="no-such-suite")
+        raise ParameterError(OptionWithValue("--suite", name), problem, name="no-such-suite")
     return entries[name]

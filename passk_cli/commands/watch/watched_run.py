@@ -25,8 +25,8 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.significance_options import FAIL, PASS, UNDECIDED
 from passk_cli.suggested_fix import SuggestedFix
 
-# END_OF_PLAN is the outcome of a complete run if no interim look decided the run.
-END_OF_PLAN = "end"
+# UNDECIDED_AT_END is the outcome of a complete run if no interim look decided the run.
+UNDECIDED_AT_END = "end"
 # Forecasts assume that the true share varies around its limit with the standard deviation
 # _PRIOR_DEVIATION.
 _PRIOR_DEVIATION = 0.1
@@ -146,7 +146,7 @@ class WatchedRun:
         return places
 
     def outcome(self, looks: Sequence[InterimLook]) -> str:
-        """The outcome of the run: PASS, FAIL, END_OF_PLAN, or "" if the run continues."""
+        """The outcome of the run: PASS, FAIL, UNDECIDED_AT_END, or "" if the run continues."""
         if not looks:
             return ""
         last, decided = looks[-1], self.deciding_look_by_judgement(looks)
@@ -154,7 +154,7 @@ class WatchedRun:
             return FAIL
         if last.verdicts and last.verdicts.keys() <= decided.keys():
             return PASS
-        return END_OF_PLAN if last.tasks == self.plan.total_tasks else ""
+        return UNDECIDED_AT_END if last.tasks == self.plan.total_tasks else ""
 
     def judged_at_looks(self, looks: Sequence[InterimLook]) -> JudgedRun:
         """All judgements at the last interim look, with the verdicts of earlier looks.

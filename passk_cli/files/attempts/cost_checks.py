@@ -29,7 +29,7 @@ from passk_cli.files.roles import (
 )
 from passk_cli.outcomes.attempts import AttemptValueCounts
 from passk_cli.outcomes.counts import Counts
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 from passk_cli.text import first_few, plural
 
 AMOUNT_NOUNS = {
@@ -97,7 +97,7 @@ MISSING_COSTS_BOUNDED_WARNING = DiagnosticType(
     example="warning[missing-costs-bounded]: 28 attempts without a cost may have used any amount:"
     " glm 28 of 75 (9 passed, 19 failed; timeout 1)",
 )  # fmt: skip
-MISSING_COSTS_KEPT_NOTE = DiagnosticType(
+HISTORY_WITHOUT_COSTS_NOTE = DiagnosticType(
     "missing-costs-kept", NOTE,
     "the history records no {noun} for {attempts:attempt}: {models}",
     "choose how missing amounts count when you run passk trend",
@@ -109,12 +109,12 @@ MISSING_COSTS_KEPT_NOTE = DiagnosticType(
     " passed, 19 failed; timeout 1); choose how missing amounts count when you run passk trend",
 )  # fmt: skip
 _MESSAGE_BY_COST_POLICY = {
-    KEEP_MISSING: MISSING_COSTS_KEPT_NOTE,
+    KEEP_MISSING: HISTORY_WITHOUT_COSTS_NOTE,
     "drop": MISSING_COSTS_DROPPED_WARNING,
     "mean": MISSING_COSTS_ESTIMATED_WARNING,
     BOUNDS: MISSING_COSTS_BOUNDED_WARNING,
 }
-UNPRICED_MODELS_WARNING = DiagnosticType(
+ALL_COSTS_ZERO_WARNING = DiagnosticType(
     "unpriced-models", WARNING,
     "every attempt by {models:and} costs 0, probably because the price is unknown",
     SuggestedFix({"--price": Placeholder("FILE")}, "computes costs from tokens"),
@@ -124,7 +124,7 @@ UNPRICED_MODELS_WARNING = DiagnosticType(
     example="warning[unpriced-models]: every attempt by local-llama costs 0, probably because the"
     " price is unknown; --price FILE computes costs from tokens",
 )  # fmt: skip
-UNRECORDED_AMOUNTS_WARNING = DiagnosticType(
+ALL_AMOUNTS_ZERO_WARNING = DiagnosticType(
     "uncounted-amounts", WARNING,
     "the files contain 0 as the {noun} of every attempt by {models:and}, probably because the"
     " harness did not record this amount",
@@ -150,7 +150,7 @@ ZERO_COSTS_WARNING = DiagnosticType(
     " more: glm 3 of 75 (3 failed; error 3); an attempt costs 0 if it crashed before the first"
     " call, or if a price is missing",
 )  # fmt: skip
-CACHED_ANSWER_COSTS_WARNING = DiagnosticType(
+CACHED_ANSWERS_BILLED_WARNING = DiagnosticType(
     "repeated-prices", WARNING,
     "{attempts:attempt} with a cached answer {attempts:repeats|repeat} the price of the first call:"
     " {models}",
@@ -367,7 +367,7 @@ def _fill_with_cell_means(
             f"no attempt of {' '.join(series)} at task {task} has a {AMOUNT_NOUNS[role]}{more}"
         )
         raise DataError(
-            OptionValue("--missing-cost", "mean"),
+            OptionWithValue("--missing-cost", "mean"),
             problem,
             name="missing-cost",
             settles=MISSING_COST_FIXES,
@@ -416,9 +416,9 @@ def _zero_amount_messages(
         name: share for name, share in pairs if share.attempts_with_property < share.total
     }
     if free and role == "cost":
-        yield UNPRICED_MODELS_WARNING(models=free)
+        yield ALL_COSTS_ZERO_WARNING(models=free)
     elif free and role != "tokens_cached":
-        yield UNRECORDED_AMOUNTS_WARNING(
+        yield ALL_AMOUNTS_ZERO_WARNING(
             noun=AMOUNT_NOUNS[role].removeprefix("count of "), models=free
         )
     if role != "cost" or not partly_free:
@@ -462,7 +462,7 @@ def _cached_cost_messages(counts: Counts, query: AttemptQuery) -> Iterator[Diagn
     totals = {model: n for model, (n,) in _sums_by_model(counts, counts.n).items()}
     if rows:
         billed = "billed_cost" if "billed_cost" in query.data_columns else ""
-        yield CACHED_ANSWER_COSTS_WARNING(
+        yield CACHED_ANSWERS_BILLED_WARNING(
             attempts=sum(times for _, times, _ in rows),
             models=[_AttemptShare(totals[m], times, passed).text(m) for m, times, passed in rows],
             billed=billed,

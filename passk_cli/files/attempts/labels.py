@@ -27,10 +27,10 @@ from passk_cli.files.roles import TRUTH_ROLE
 from passk_cli.files.sources.arguments import has_result_suffix, is_read_once
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import UnlabelledAttempt
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 from passk_cli.text import plural
 
-_LABELS_FILE_NAME = "labels.parquet"
+_TEMPORARY_LABELS_FILE_NAME = "labels.parquet"
 LABELS_OF_ABSENT_MODELS_NOTE = DiagnosticType(
     "labels-of-others", NOTE,
     "{place} contains {labels:label} for models that are not in the result files: {models}",
@@ -41,7 +41,7 @@ LABELS_OF_ABSENT_MODELS_NOTE = DiagnosticType(
     example="note[labels-of-others]: labels.csv contains 40 labels for models that are not in the"
     " result files: gpt-4o",
 )  # fmt: skip
-LABELS_OF_OTHER_ATTEMPTS_WARNING = DiagnosticType(
+BORROWED_JUDGE_ERRORS_WARNING = DiagnosticType(
     "others-labels", WARNING,
     "the correction uses labels of other attempts ({models} in {place}) and assumes that the judge"
     " errs equally often about your attempts",
@@ -55,7 +55,7 @@ LABELS_OF_OTHER_ATTEMPTS_WARNING = DiagnosticType(
 )  # fmt: skip
 
 
-def write_labels(
+def read_labels_into_table(
     request: Request, data: Any, folder: Path, read: Callable[[Any, Request], Any]
 ) -> None:
     """Write the labels to a Parquet table in a folder.
@@ -63,7 +63,7 @@ def write_labels(
     data : the data with the attempts, used if the labels are a second outcome in the same files.
     read : the function that reads files and writes the table.
     """
-    table, label_fields = folder / _LABELS_FILE_NAME, dict(request.fields)
+    table, label_fields = folder / _TEMPORARY_LABELS_FILE_NAME, dict(request.fields)
     truth, label_source = label_fields.pop(TRUTH_ROLE, TRUTH_ROLE), request.truth
     label_fields.pop("outcome", None)
     # Unless --passes names words, passk compares numeric labels with the threshold only when it
@@ -75,14 +75,14 @@ def write_labels(
         by=(), pool=(), where="", cluster=None, uses_attempt_order=False, missing=KEEP_MISSING,
         price={},
         threshold=threshold,
-        conversion=Conversion(str(table), "parquet", is_label_table=True),
+        conversion=Conversion(str(table), "parquet", contains_labels=True),
     ).with_all_models()  # fmt: skip
     if isinstance(label_source, str) and not os.path.exists(label_source):
         if has_result_suffix(label_source):
             raise missing_file_error(label_source)
         if is_read_once(data):
             raise ParameterError(
-                OptionValue("--truth", label_source),
+                OptionWithValue("--truth", label_source),
                 "there is no file with this name, and the labels cannot be a column of data from a"
                 " pipe, because a pipe can be read only once",
                 name="no-labels",
@@ -93,7 +93,7 @@ def write_labels(
             if error.name not in ("no-such-column", "no-such-outcome"):
                 raise
             problem = f"no such file, and {error.problem}"
-            option_value = OptionValue("--truth", label_source)
+            option_value = OptionWithValue("--truth", label_source)
             raise error.with_changes(
                 ParameterError, place=option_value, problem=problem, settles=()
             ) from None
@@ -127,7 +127,7 @@ def read_with_judge_error_rates(
     """
     if request.truth is not None:
         raise ParameterError(
-            OptionValue("--truth-from"),
+            OptionWithValue("--truth-from"),
             "the attempts already have labels",
             name="contradicting-options",
             settles=[SuggestedFix({"--truth-from": None})],
@@ -155,7 +155,7 @@ def read_with_judge_error_rates(
             name="missing-labels",
         )
     counts = read(data, replace(request, truth_from=None, fields=fields), **more)
-    warning = LABELS_OF_OTHER_ATTEMPTS_WARNING(
+    warning = BORROWED_JUDGE_ERRORS_WARNING(
         models=list(dict.fromkeys(m for m, *_ in labelled.series)), place=place
     )
     counts = replace(counts, read_facts=replace(counts.read_facts, judge_errors=tuple(errors)))
@@ -167,7 +167,7 @@ def join_labels(query: AttemptQuery, folder: Path) -> Iterator[Diagnostic]:
 
     Errors: DataError for labels that match no attempt or several attempts.
     """
-    statement, table = query.statement, folder / _LABELS_FILE_NAME
+    statement, table = query.statement, folder / _TEMPORARY_LABELS_FILE_NAME
     truth = statement.request.truth
     place = truth if isinstance(truth, str) else "labels"
     rows = replace(

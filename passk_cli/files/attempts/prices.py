@@ -21,7 +21,7 @@ from typing import Any
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import models_condition
 from passk_cli.files.request import Request, matches_pattern
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.toml import read_toml
 
 # _ROLE_BY_PRICE_KEY maps each key in a price table to the role of the column that contains the
@@ -99,7 +99,7 @@ def require_prices(request: Request, models: Sequence[str]) -> None:
     if "cost" not in request.attempts:
         ask_for_costs = SuggestedFix({"--metric": ("cost",)}, "computes costs")
         raise ParameterError(
-            OptionValue("--price"), ("prices are used only for costs, and this command computes"
+            OptionWithValue("--price"), ("prices are used only for costs, and this command computes"
                 " no costs"),
             name="contradicting-options",
             settles=[SuggestedFix({"--price": None}), *[ask_for_costs] * (not without)],
@@ -111,7 +111,7 @@ def require_prices(request: Request, models: Sequence[str]) -> None:
         settles = [fix] * (len(without) < len({*models}))
         remedy = f"there are prices for {', '.join(prices)}"
         raise ParameterError(
-            OptionValue("--price"), f"{problem}; {remedy}", name="no-price", settles=settles
+            OptionWithValue("--price"), f"{problem}; {remedy}", name="no-price", settles=settles
         )
 
 

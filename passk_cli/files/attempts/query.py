@@ -108,7 +108,7 @@ def with_attempt_facts(query: AttemptQuery, counts: Counts) -> Counts:
     return replace(counts, attempts=attempts)
 
 
-def with_attempt_numbering(query: AttemptQuery, counts: Counts) -> Counts:
+def with_attempts_made(query: AttemptQuery, counts: Counts) -> Counts:
     """Add to the counts how many attempts were made, according to the attempt numbers.
 
     This function reads the files again, so call it only if needed.
@@ -227,7 +227,7 @@ def _role_values(query: AttemptQuery, counts: Counts, role: str) -> AttemptValue
         remedy = "attempts are ordered by a number, or a time such as 2026-01-31T12:00:00"
         refuse(empty, f"attempts without a number or a time in {column!r}", remedy)
     valueless = int(
-        count[value == -1 if values in (_text_key_sql, _solution_key_sql) else lost].sum()
+        count[value == -1 if values in (_text_hash_sql, _solution_key_sql) else lost].sum()
     )
     python = values is _solution_key_sql and statement.request.normalise == "python"
     fell_back = count_unparsed(value, count) if python else 0
@@ -302,7 +302,7 @@ def _number_sql(role: str, request: Request) -> str:
     return f"coalesce(CASE WHEN NOT isnan({number}) THEN {number} END, {word})"
 
 
-def _text_key_sql(role: str, request: Request) -> str:
+def _text_hash_sql(role: str, request: Request) -> str:
     text = f"nullif(trim({role}), '')"
     return f"CASE WHEN {text} IS NULL THEN -1 ELSE (hash({text}) >> 1)::BIGINT END"
 
@@ -340,7 +340,7 @@ def _date_sql(role: str, request: Request) -> str:
 
 
 _VALUE_SQL_BY_KIND = {
-    "number": _number_sql, "text": _text_key_sql, "solution": _solution_key_sql,
+    "number": _number_sql, "text": _text_hash_sql, "solution": _solution_key_sql,
     "label": _label_sql,
     "amount": _amount_sql,
     "length": _task_length_sql, "date": _date_sql,

@@ -28,10 +28,10 @@ from passk_cli.files.checks.setting_columns import (
     attempt_number_column,
 )
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.roles import find_column
+from passk_cli.files.roles import find_column_and_keys
 
-# If files are larger than the sample, the checks read all rows of FULLY_READ_TASKS tasks.
-FULLY_READ_TASKS = 500
+# If files are larger than the sample, the checks read all rows of FULLY_READ_TASK_COUNT tasks.
+FULLY_READ_TASK_COUNT = 500
 # The order of the checks matters, because passk asks the user only about the first certain
 # finding.
 _CHECK_MODULES = (
@@ -49,7 +49,7 @@ CHECKS: tuple[ReadingCheck, ...] = tuple(check for rule in _CHECK_MODULES for ch
 __all__ = [
     "CHECKS",
     "DISTINGUISHING_COLUMN_WARNINGS",
-    "FULLY_READ_TASKS",
+    "FULLY_READ_TASK_COUNT",
     "CheckContext",
     "CheckFinding",
     "attempt_number_column",
@@ -71,7 +71,7 @@ def finding_error(finding: CheckFinding, batches: Sequence[Batch]) -> DataError:
     diagnostic = finding.message_type(**finding.message_fields)
     column = finding.message_fields.get("column", "").strip("'")
     having = [
-        batch for batch in batches if find_column(column, batch.layout.kinds_by_column)
+        batch for batch in batches if find_column_and_keys(column, batch.layout.kinds_by_column)
     ] or batches
     place = finding.place or having[0].sources[0].name
     return DataError(place, diagnostic.text, name=diagnostic.name, settles=finding.suggested_fixes)

@@ -20,7 +20,7 @@ from passk_cli.files.roles import (
     HISTORY_COLUMNS,
     SETTING_COLUMN_NAMES,
     amount_addends,
-    find_column,
+    find_column_and_keys,
     usual_columns,
 )
 from passk_cli.files.sources.source import Source
@@ -121,7 +121,9 @@ class CheckContext:
     def column_expression_sql(self, column: str) -> str:
         """The SQL expression that represents a column, or the text of a nested field, in a
         condition."""
-        paths = (find_column(column, batch.layout.kinds_by_column) for batch in self.batches)
+        paths = (
+            find_column_and_keys(column, batch.layout.kinds_by_column) for batch in self.batches
+        )
         base, keys = next(filter(None, paths), (column, []))
         if not keys:
             return column_sql(base)
@@ -153,7 +155,7 @@ class CheckContext:
         return any(batch.roles.attempt for batch in self.batches)
 
     @cached_property
-    def tasks_without_digits(self) -> list[str]:
+    def tasks_named_without_digits(self) -> list[str]:
         """The tasks without a digit in their names. Headers and totals that passk read as tasks are
         among these tasks."""
         return [name for name in self.tasks if re.search("[0-9]", name) is None]

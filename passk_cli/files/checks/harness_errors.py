@@ -52,7 +52,7 @@ _ERROR_FLAG_NAMES = frozenset("parse_error judge_error infra_error timed_out".sp
 # are errors of the model.
 _LOG_WORDS = frozenset("stderr stdout traceback trace log logs stack test tests".split())
 # Columns of questions and expected answers contain no errors of the harness.
-_NON_ERROR_COLUMN_WORDS = _LOG_WORDS | PROBLEM_STATEMENT_WORDS | EXPECTED_ANSWER_WORDS
+_IGNORED_COLUMN_WORDS = _LOG_WORDS | PROBLEM_STATEMENT_WORDS | EXPECTED_ANSWER_WORDS
 _READ_CHARACTERS, _MOST_NAMED, _LONGEST_NAMED = 200, 4, 40
 _FAILING_SHARE, _PASS_LIKE_SHARE, _ENOUGH = 0.9, 0.5, 3
 
@@ -81,7 +81,7 @@ def error_findings(context: CheckContext) -> Iterator[CheckFinding]:
         name
         for name in profile.columns
         if name not in read | {*context.request.pool}
-        and not column_name_words(name) & _NON_ERROR_COLUMN_WORDS
+        and not column_name_words(name) & _IGNORED_COLUMN_WORDS
     ]
     flags = [name for name in names if normalized_last_key(name) in _ERROR_FLAG_NAMES]
     texts = [

@@ -23,7 +23,7 @@ _SUMMARY_FILE_NAME_PATTERN = re.compile(
     r"(summary|leaderboard|aggregated?|aggregates|overall|totals?)([_-]results)?",
     re.I,
 )
-FILES_SHARE_TASKS_WARNING = DiagnosticType(
+POOLED_FILES_WARNING = DiagnosticType(
     "files-share-tasks", WARNING,
     "{values} contain attempts by one model at the same tasks, so passk would pool these files",
     meaning="Several files contain attempts by one model at the same tasks, and the file names"
@@ -48,7 +48,7 @@ SUMMARY_FILE_WARNING = DiagnosticType(
 )  # fmt: skip
 
 
-def shared_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
+def pooled_file_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find files that contain the same model and tasks, if their names differ in more than
     numbers.
     """
@@ -102,7 +102,7 @@ def shared_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
         ways.insert(0, SuggestedFix({}, "keeps them apart as runs", label_by_file=runs))
     ways = [*ways[:1], SuggestedFix({"--pool": ("file",), **again}, "pools them as runs")]
     yield CheckFinding(
-        FILES_SHARE_TASKS_WARNING, True, {"values": sorted(profile.file_names)}, tuple(ways)
+        POOLED_FILES_WARNING, True, {"values": sorted(profile.file_names)}, tuple(ways)
     )
 
 
@@ -153,10 +153,10 @@ def summary_file_findings(context: CheckContext) -> Iterator[CheckFinding]:
 
 CHECKS = (
     ReadingCheck(
-        FILES_SHARE_TASKS_WARNING, CERTAIN,
+        POOLED_FILES_WARNING, CERTAIN,
         "Several files contain attempts by one model at the same tasks, and the file names differ"
         " in more than numbers.",
-        ("--path '{part}.jsonl' --by part", "--pool file"), shared_task_findings,
+        ("--path '{part}.jsonl' --by part", "--pool file"), pooled_file_findings,
     ),
     ReadingCheck(
         SUMMARY_FILE_WARNING, CERTAIN,

@@ -44,8 +44,8 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.vocabulary import (
     ANSWER_WORDS,
+    ATTEMPT_METADATA_WORDS,
     ATTEMPT_NUMBER_WORDS,
-    EVENT_WORDS,
     NUMBERED_VALUE_PATTERN,
     PROBLEM_STATEMENT_WORDS,
     PROSE_WORDS,
@@ -64,7 +64,9 @@ _ALL_SETTING_NAMES = _EXACT_SETTING_NAMES | _VAGUE_SETTING_NAMES
 _ALL_SETTING_NAMES |= frozenset(
     "reasoning tools budget step model_type model_version model_size".split()
 )
-_EVENT_AND_CACHE_WORDS = EVENT_WORDS | {"cached", "cache"} | (ATTEMPT_END_COLUMN_WORDS - {"state"})
+_EVENT_AND_CACHE_WORDS = (
+    ATTEMPT_METADATA_WORDS | {"cached", "cache"} | (ATTEMPT_END_COLUMN_WORDS - {"state"})
+)
 # A column with a word in _RESULT_WORDS in its name contains results, so it does not divide a
 # benchmark into parts.
 _RESULT_WORDS = VERDICT_WORDS | ANSWER_WORDS | PROSE_WORDS | {"category", "confidence"}
@@ -174,7 +176,7 @@ def setting_findings(context: CheckContext) -> Iterator[CheckFinding]:
             columns = [profile.columns[name] for name in names if name in profile.columns]
     judged = []
     for column in (
-        () if certain else (_with_equal_values_merged(profile, column) for column in columns)
+        () if certain else (_with_equivalent_texts_merged(profile, column) for column in columns)
     ):
         even = _setting_evenness(profile, column)
         if even.varying_cell_share >= MIN_VARYING_CELL_SHARE:
@@ -258,7 +260,7 @@ def _is_named_setting(context: CheckContext, name: str) -> bool:
     return is_setting(name) or (template is not None and name in template.column_names)
 
 
-def _with_equal_values_merged(profile: DataProfile, column: SampledColumn) -> SampledColumn:
+def _with_equivalent_texts_merged(profile: DataProfile, column: SampledColumn) -> SampledColumn:
     """Assign the same code to equal numbers, such as 1 and 1.0, and to times on the same day."""
     if days := _value_dates(profile, column):
         values, inverse = np.unique(days, return_inverse=True)
@@ -290,10 +292,12 @@ def _setting_evenness(profile: DataProfile, column: SampledColumn) -> Evenness:
     # Attempts without a verdict are excluded, because such attempts lack values in most columns.
     judged = np.isfinite(profile.row_verdicts)
     cell = np.where(judged, profile.cell_codes, -1) if judged.any() else profile.cell_codes
-    return column_evenness(np.where(_varying_rows(profile, column), cell, -1), column.codes)
+    return column_evenness(
+        np.where(_rows_of_varying_models(profile, column), cell, -1), column.codes
+    )
 
 
-def _varying_rows(profile: DataProfile, column: SampledColumn) -> Bools:
+def _rows_of_varying_models(profile: DataProfile, column: SampledColumn) -> Bools:
     """A mask of the rows of models that have several values in a column. A missing value counts as
     a value."""
     models = int(profile.series_codes.max(initial=0)) + 1
@@ -319,7 +323,7 @@ def _may_be_setting(context: CheckContext, name: str) -> bool:
         is_named or _value_dates(profile, column)
     )
     outcome = ROLES["outcome"].rank_by_name.get(normalized_last_key(name)) == 0
-    consequence = _separates_outcomes(profile, column) and not look_like_models(
+    consequence = _determines_outcomes(profile, column) and not look_like_models(
         profile.distinct_texts(name, most)
     )
     attempt_column = profile.columns.get(context.request.fields.get("attempt", ""))
@@ -328,13 +332,13 @@ def _may_be_setting(context: CheckContext, name: str) -> bool:
         and profile.column_kind(name).name == "number"
     )
     if attempt_column and numbers:
-        pair_count = _count_cell_value_pairs(profile.cell_codes, column.codes)
-        if _count_cell_value_pairs(profile.cell_codes, attempt_column.codes) >= pair_count:
+        pair_count = _count_distinct_pairs(profile.cell_codes, column.codes)
+        if _count_distinct_pairs(profile.cell_codes, attempt_column.codes) >= pair_count:
             return False
     return not (happens or outcome or consequence or (context.is_known_format and not is_named))
 
 
-def _separates_outcomes(profile: DataProfile, column: SampledColumn) -> bool:
+def _determines_outcomes(profile: DataProfile, column: SampledColumn) -> bool:
     """Whether each value of a column occurs only with passes or only with failures.
 
     A column that separates passes from failures is a consequence of the outcome and not a setting.
@@ -349,7 +353,7 @@ def _separates_outcomes(profile: DataProfile, column: SampledColumn) -> bool:
     return bool(two and np.all((c == 0) | (c == n)) and values <= most)
 
 
-def _count_cell_value_pairs(cell: Ints, codes: Ints) -> int:
+def _count_distinct_pairs(cell: Ints, codes: Ints) -> int:
     """The number of different (cell, value) pairs. A missing value counts as a value."""
     return count_distinct(joined_codes(cell, codes + 1))
 
@@ -360,7 +364,7 @@ def _is_planned(
     """Whether the values of a column were planned: True for certainly, False for likely, and None
     for neither."""
     name, number = column.name, context.profile.column_kind(column.name).name == "number"
-    is_named, numbers = _is_named_setting(context, name), _has_whole_numbers(profile, column)
+    is_named, numbers = _is_named_setting(context, name), _has_numbered_values(profile, column)
     if (
         context.role_column("attempt") in profile.columns
         and even.single_row_share > _MIN_SINGLE_ROW_SHARE
@@ -392,7 +396,7 @@ def _has_exact_setting_name(column: SampledColumn, even: Evenness) -> bool:
     return exact and even.cell_count > 2 and even.varying_cell_share >= 0.5
 
 
-def _has_whole_numbers(profile: DataProfile, column: SampledColumn) -> bool:
+def _has_numbered_values(profile: DataProfile, column: SampledColumn) -> bool:
     """Whether all values are numbers or end with a number, for example "run1", or the name of the
     column means a number."""
     numbered = all(map(NUMBERED_VALUE_PATTERN.fullmatch, profile.distinct_texts(column.name, 20)))
@@ -408,7 +412,7 @@ def _setting_finding(
     certain: bool,
 ) -> CheckFinding:
     name, task, model = column.name, context.role_column("task"), context.role_column("model")
-    values = sorted(profile.distinct_texts(name), key=_natural_sort_key)
+    values = sorted(profile.distinct_texts(name), key=_numbers_first_sort_key)
     fields = {"column": quote(name), "values": [*values, *["none"] * (column.present_share < 1)]}
     split = SuggestedFix({"--by": (name,)}, "keeps them apart")
     both_models = {"--field": {"model": f"{model},{name}" if model else name}}
@@ -432,7 +436,7 @@ def _setting_finding(
     if once and _value_dates(context.profile, context.profile.columns[name]):
         numbering = SuggestedFix({"--field": {"attempt": name}}, "numbers the attempts")
         return CheckFinding(UNREAD_COLUMN_WARNING, certain, fields, (split, numbering, tasks, pool))
-    if once and _has_whole_numbers(profile, column):
+    if once and _has_numbered_values(profile, column):
         numbering = SuggestedFix({"--field": {"attempt": name}}, "numbers the attempts")
         order = [numbering, split, tasks, pool]
         if column_name_words(name) & {"case", "item", "question", "problem", "instance", "q"}:
@@ -445,7 +449,7 @@ def _setting_finding(
     return CheckFinding(POOLED_SETTINGS_WARNING, certain, fields, tuple(order))
 
 
-def _natural_sort_key(text: str) -> tuple[float, str]:
+def _numbers_first_sort_key(text: str) -> tuple[float, str]:
     try:
         return float(text), text
     except ValueError:
@@ -554,7 +558,7 @@ def pooled_arm_findings(context: CheckContext) -> Iterator[CheckFinding]:
         # Prompts often contain the question of a task, and such prompts are not a setting.
         if column_name_words(name) & PROBLEM_STATEMENT_WORDS == column_name_words(
             name
-        ) or _separates_outcomes(profile, column):
+        ) or _determines_outcomes(profile, column):
             continue
         if (
             not 2 <= column.distinct_count <= _MOST_ARMS
@@ -568,7 +572,7 @@ def pooled_arm_findings(context: CheckContext) -> Iterator[CheckFinding]:
             profile.row_verdicts[is_judged],
             minlength=column.distinct_count,
         )
-        several = _count_cell_value_pairs(profile.cell_codes, column.codes) > count_distinct(
+        several = _count_distinct_pairs(profile.cell_codes, column.codes) > count_distinct(
             profile.cell_codes
         )
         if several or n.min() < 2 or count_distinct(models) <= count_distinct(profile.series_codes):

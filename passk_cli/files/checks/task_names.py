@@ -23,8 +23,8 @@ _TOTAL_ROW_WORDS = frozenset(
     "total totals overall average avg mean all summary macro aggregate sum".split()
 )
 # passk converts most names only to lower case before it compares them. Names that match
-# _SPELLING_VARIANT_PATTERN need further changes.
-_SPELLING_VARIANT_PATTERN = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")
+# _NAME_TO_NORMALIZE_PATTERN need further changes.
+_NAME_TO_NORMALIZE_PATTERN = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")
 
 SUMMARY_ROWS_WARNING = DiagnosticType(
     "summary-rows", WARNING,
@@ -80,7 +80,7 @@ ROW_IDS_AS_TASKS_WARNING = DiagnosticType(
 def summary_row_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find tasks that are named like a total over other tasks."""
     task = context.role_column("task")
-    names = [name for name in context.tasks_without_digits if _is_named_like_total(name)]
+    names = [name for name in context.tasks_named_without_digits if _is_named_like_total(name)]
     if names and len(names) <= 3 and len(context.tasks) > 2 * len(names):
         texts = ", ".join(map(quote_text, names))
         without = f"{context.column_expression_sql(task)} NOT IN ({texts})"
@@ -104,7 +104,9 @@ def header_findings(context: CheckContext) -> Iterator[CheckFinding]:
     task = context.role_column("task")
     if not any(batch.layout.kind == "csv" for batch in context.batches):
         return
-    for name in context.tasks if any(map(str.isdigit, task)) else context.tasks_without_digits:
+    for name in (
+        context.tasks if any(map(str.isdigit, task)) else context.tasks_named_without_digits
+    ):
         if normalized_column_name(name.strip("\ufeff \t")) == normalized_column_name(
             task
         ) and _row_repeats_header(context, name):
@@ -144,7 +146,7 @@ def normalized_name(name: str) -> str:
     >>> [normalized_name(name) for name in ("./A b", "a_B", "1.0", "01", "t0\u200b")]
     ['a b', 'a_b', '1', '1', 't0']
     """
-    if _SPELLING_VARIANT_PATTERN.search(name) is None:
+    if _NAME_TO_NORMALIZE_PATTERN.search(name) is None:
         return name.lower()
     text = unicodedata.normalize("NFKC", name)
     text = "".join(sign for sign in text if unicodedata.category(sign) != "Cf")

@@ -33,10 +33,10 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.vocabulary import (
     ATTACK_WORDS,
+    ATTEMPT_METADATA_WORDS,
     AVERAGE_WORDS,
     BAD_EVENT_WORDS,
     CORRECT_WORDS,
-    EVENT_WORDS,
     EXPECTED_ANSWER_WORDS,
     GRADE_WORDS,
     NOT_OUTCOME_WORDS,
@@ -46,16 +46,16 @@ from passk_cli.files.vocabulary import (
 )
 from passk_cli.suggested_fix import SuggestedFix
 
-# The words in _NEUTRAL_GRADE_WORDS do not change the meaning of a grade, for example "final" in
-# "final score".
-_NEUTRAL_GRADE_WORDS = frozenset("final overall total eval evaluation is task".split())
+# The words in _GRADE_COLUMN_FILLER_WORDS do not change the meaning of a grade, for example "final"
+# in "final score".
+_GRADE_COLUMN_FILLER_WORDS = frozenset("final overall total eval evaluation is task".split())
 # The words in _NON_VERDICT_WORDS change the meaning of a verdict, for example "expected" or
 # "partial".
 _NON_VERDICT_WORDS = (
     (EXPECTED_ANSWER_WORDS - {"label", "true"})
     | (AVERAGE_WORDS - {"rate"})
     | (NOT_OUTCOME_WORDS - {"first"})
-    | EVENT_WORDS
+    | ATTEMPT_METADATA_WORDS
     | frozenset(
         "tests test format syntax schema compile build lint parse json base plus rubric tool param"
         " safety answer reason".split()
@@ -114,7 +114,7 @@ AMBIGUOUS_SUCCESS_WARNING = DiagnosticType(
     example="warning[ambiguous-success]: success may mean the success of the attack, because there"
     " is a column attack_type; does true mean a pass?",
 )  # fmt: skip
-LIST_ORDER_WARNING = DiagnosticType(
+REORDERED_LISTS_WARNING = DiagnosticType(
     "lists-in-order", WARNING,
     "{outcome} compares the order of list entries, and in {rows:row} of {all} only the order"
     " differs",
@@ -185,7 +185,7 @@ def second_verdict_findings(context: CheckContext) -> Iterator[CheckFinding]:
         yield CheckFinding(ALWAYS_SUCCESS_WARNING, True, facts, (way,))
 
 
-def list_order_findings(context: CheckContext) -> Iterator[CheckFinding]:
+def reordered_list_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find outcomes that compare two lists, if some lists differ only in the order of their
     entries."""
     outcome = context.role_column("outcome")
@@ -202,7 +202,7 @@ def list_order_findings(context: CheckContext) -> Iterator[CheckFinding]:
             reordered += first != second and sorted(first) == sorted(second)
     if reordered:
         fields = {"outcome": quote(outcome), "rows": reordered, "all": compared}
-        yield CheckFinding(LIST_ORDER_WARNING, False, fields)
+        yield CheckFinding(REORDERED_LISTS_WARNING, False, fields)
 
 
 def _attack_column(context: CheckContext, outcome: str) -> str:
@@ -264,7 +264,7 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
         or profile.column_kind(name).longest_bytes > MAX_NAME_CHARACTERS
     ):
         return False
-    graded = terms <= GRADE_WORDS | _NEUTRAL_GRADE_WORDS or terms & {"verdict", "correctness"}
+    graded = terms <= GRADE_WORDS | _GRADE_COLUMN_FILLER_WORDS or terms & {"verdict", "correctness"}
     # A column with values in only a few rows contains labels and not outcomes.
     if not terms & (CORRECT_WORDS | GRADE_WORDS) or profile.columns[name].present_share < 0.5:
         return False
@@ -380,9 +380,9 @@ CHECKS = (
         second_verdict_findings,
     ),
     ReadingCheck(
-        LIST_ORDER_WARNING, LIKELY,
+        REORDERED_LISTS_WARNING, LIKELY,
         "The outcome compares two columns of lists, and some lists differ only in the order of"
         " entries.",
-        (), list_order_findings,
+        (), reordered_list_findings,
     ),
 )  # fmt: skip

@@ -22,14 +22,14 @@ from passk_cli.files.counting.raw_text_checks import (
 )
 from passk_cli.files.counting.statement import Statement, Tally
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.non_result_files import UnreadFileError, repeated_file_error
+from passk_cli.files.reading.non_result_files import ExcludedFileError, repeated_file_error
 from passk_cli.files.reading.schema_detection import NormalizedFiles
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import (
     ATTEMPT_FACT_ROLES,
     COLUMN_NAME_AS_MODEL,
     amount_addends,
-    find_column,
+    find_column_and_keys,
     usual_columns,
 )
 from passk_cli.outcomes.counts import Counts
@@ -37,7 +37,7 @@ from passk_cli.outcomes.missing_outcomes import MissingOutcomes
 from passk_cli.outcomes.name_codes import combine_name_columns
 from passk_cli.outcomes.provenance import FileReading, ReadFacts
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.text import Category, first_few
+from passk_cli.text import OrderedCategory, first_few
 
 
 def build_counts(
@@ -150,7 +150,7 @@ def _series_codes(statement: Statement, cells: Mapping[str, Any], attempted: Any
     for place, name in enumerate(statement.request.by, 1):
         if name in orders:
             names, codes = columns[place]
-            columns[place] = [Category(text, orders[name]) for text in names], codes
+            columns[place] = [OrderedCategory(text, orders[name]) for text in names], codes
     return combine_name_columns(columns)
 
 
@@ -221,7 +221,9 @@ def _reading_facts(
         lines.max() if request.fields.get("model") == COLUMN_NAME_AS_MODEL else lines.sum()
     )
     sources = [source for batch in batches for source in batch.sources]
-    unread = [error for error in attempts.skipped_file_errors if isinstance(error, UnreadFileError)]
+    unread = [
+        error for error in attempts.skipped_file_errors if isinstance(error, ExcludedFileError)
+    ]
     pooled = _are_attempts_pooled(batches, cells)
     some_numbered = any(b.roles.attempt for b in batches if b.roles.row_type == "attempts")
     reasons: dict[str, Counter[str]] = {}
@@ -246,8 +248,8 @@ def _reading_facts(
         else 0,
         skipped_lines=int(without_task) + tally.rejected_row_count + attempts.skipped_line_count,
         empty_file_count=len(attempts.empty_files),
-        emptied_cells=int((~attempted).sum()),
-        unclear_outcomes=int((cells["bad"] + cells["graded"]).sum()),
+        emptied_cell_count=int((~attempted).sum()),
+        unclear_outcome_count=int((cells["bad"] + cells["graded"]).sum()),
         numeric_groups=tuple(
             name
             for name in request.by
@@ -261,7 +263,7 @@ def _reading_facts(
         path_template=request.path or "",
         cluster_column=request.cluster or "",
         threshold=None if request.judges_no_score else request.passing_score,
-        random_task_order=next(iter(attempts.task_orders))
+        tasks_in_random_order=next(iter(attempts.task_orders))
         if len(attempts.task_orders) == 1
         else (),
         missing_reasons_by_model={
@@ -373,7 +375,7 @@ def _file_reading(batch: Batch, request: Request, attempts: NormalizedFiles) -> 
     )
     references = {*sums, *request.by, request.cluster, *parts}
     base_columns = {
-        (find_column(c, batch.layout.kinds_by_column) or (c,))[0] for c in references if c
+        (find_column_and_keys(c, batch.layout.kinds_by_column) or (c,))[0] for c in references if c
     }
     name = batch.sources[0].name
     if len(batch.sources) > 1:

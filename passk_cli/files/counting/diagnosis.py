@@ -40,7 +40,7 @@ from passk_cli.files.roles import (
     NAMED_ENTRY_PATTERN,
     PASS_WORDS,
     SETTING_COLUMN_NAMES,
-    find_column,
+    find_column_and_keys,
     normalized_last_key,
 )
 from passk_cli.files.sources.source import (
@@ -55,7 +55,7 @@ from passk_cli.files.sources.source import (
 from passk_cli.files.vocabulary import SETTING_NAMES
 from passk_cli.limits import MORE_MEMORY_ADVICE
 from passk_cli.outcomes.counts import ATTEMPT_LIMIT_MESSAGE
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import list_known_names
 from passk_cli.text import plural, truncated_text
 
@@ -141,7 +141,7 @@ def _condition_error(message: str, request: Request) -> ParameterError:
         problem = "the condition compares a text with a number or a truth value"
         remedy = "put the value in quotes ('0'), or write TRY_CAST(COLUMN AS DOUBLE) for the column"
     return ParameterError(
-        OptionValue("--where", request.where), f"{problem}; {remedy}", name="bad-condition"
+        OptionWithValue("--where", request.where), f"{problem}; {remedy}", name="bad-condition"
     )
 
 
@@ -305,7 +305,7 @@ def absent_field_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> 
     """The error for a nested outcome field that does not exist in the first 1,000 records."""
     for batch in statement.batches:
         outcome = batch.roles.outcome or ""
-        base, keys = find_column(outcome, batch.layout.kinds_by_column) or ("", [])
+        base, keys = find_column_and_keys(outcome, batch.layout.kinds_by_column) or ("", [])
         if (
             not keys
             or batch.layout.has_typed_values
@@ -484,7 +484,10 @@ def _not_a_list_error(
     """The error for the first record without a list of outcomes, if other records contain lists."""
     import duckdb
 
-    base, keys = find_column(batch.roles.outcome or "", batch.layout.kinds_by_column) or ("", [])
+    base, keys = find_column_and_keys(batch.roles.outcome or "", batch.layout.kinds_by_column) or (
+        "",
+        [],
+    )
     if batch.roles.row_type != "lists" or batch.layout.has_typed_values:
         return None
     path = json_path(keys[: keys.index(EACH_ENTRY_KEY)] if EACH_ENTRY_KEY in keys else keys)

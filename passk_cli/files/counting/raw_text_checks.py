@@ -140,7 +140,7 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
                 raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
 
 
-def require_complete_rows(layout: Layout, sources: Sequence[Source], request: Request) -> None:
+def require_intact_files(layout: Layout, sources: Sequence[Source], request: Request) -> None:
     """Raise DataError for a surplus delimiter or an incomplete array, which DuckDB would ignore."""
     uneven = layout.kind == "csv" and not request.skip_bad
     for source in sources:

@@ -31,10 +31,10 @@ from passk_cli.files.reading.profile import DataProfile, SampledColumn, as_float
 from passk_cli.files.roles import (
     ATTEMPT_END_COLUMN_WORDS,
     column_name_words,
-    find_column,
+    find_column_and_keys,
     is_list_column,
 )
-from passk_cli.files.sources.source import DUCKDB_PACKINGS, first_bytes
+from passk_cli.files.sources.source import DUCKDB_COMPRESSIONS, first_bytes
 
 # A sample consists of BLOCKS blocks of BLOCK_BYTES bytes. If a file is smaller than the sample,
 # passk reads the whole file.
@@ -150,7 +150,9 @@ def _fill_profile_table(
         }
         sample_names = {path: names[origin] for path, origin in files.items() if origin in names}
         present = [
-            i for i, name in enumerate(columns) if find_column(name, batch.layout.kinds_by_column)
+            i
+            for i, name in enumerate(columns)
+            if find_column_and_keys(name, batch.layout.kinds_by_column)
         ]
         carried = tuple(columns[i] for i in present)
         batch_statement = statement.with_changes(names=sample_names).for_files([batch])
@@ -251,7 +253,7 @@ def _batches_of_kept_models(statement: Statement) -> Iterator[Batch]:
 def _scalar_and_record_columns(batch: Batch, by: Sequence[str]) -> tuple[list[str], list[str]]:
     """The names of scalar columns (columns with a role first), and the names of nested columns."""
     kinds = batch.layout.kinds_by_column
-    playing = [c for c in (*batch.roles.columns().values(), *by) if find_column(c, kinds)]
+    playing = [c for c in (*batch.roles.columns().values(), *by) if find_column_and_keys(c, kinds)]
     playing = [c for c in playing if not is_list_column(c, kinds)] + ["suite"] * batch.has_suites
     plain = [column for column, of in kinds.items() if of <= _SCALAR_KINDS][:_COLUMNS]
     records = [
@@ -292,7 +294,9 @@ def _with_later_columns(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
             f"{NO_HIVE_PARTITIONING_SQL}) ORDER BY name"
         )
         paths = [source.path for source in batch.sources]
-        answer = con.execute(query, {"paths": paths, "packing": DUCKDB_PACKINGS[layout.packing]})
+        answer = con.execute(
+            query, {"paths": paths, "packing": DUCKDB_COMPRESSIONS[layout.packing]}
+        )
         names = (name for (name,) in answer.fetchall() if name not in layout.kinds_by_column)
         layout = layout.with_further_columns([*islice(names, _COLUMNS)])
     roles = replace(batch.roles, attempt_fact_columns=())

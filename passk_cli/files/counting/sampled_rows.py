@@ -16,7 +16,7 @@ from passk_cli.files.checks.check import CheckContext
 from passk_cli.files.counting.statement import BENCHMARK_COLUMN_NAMES, Statement
 from passk_cli.files.reading.profile import SampledColumn, joined_codes
 from passk_cli.files.roles import SETTING_COLUMN_NAMES, column_name_words, normalized_last_key
-from passk_cli.files.vocabulary import ATTEMPT_NUMBER_WORDS, EVENT_WORDS, SETTING_NAMES
+from passk_cli.files.vocabulary import ATTEMPT_METADATA_WORDS, ATTEMPT_NUMBER_WORDS, SETTING_NAMES
 from passk_cli.outcomes.row_sample import ClusterCandidates, OrderedAttempts, SampledRows
 
 # A column forms groups of dependent tasks only if it has at least _MIN_TASK_GROUPS values. Fewer
@@ -107,7 +107,7 @@ def _task_groups(
     names = [
         name for name in context.unread_columns
         if quote(name) not in settings and normalized_last_key(name) not in _NON_GROUP_COLUMNS
-        and not column_name_words(name) & (EVENT_WORDS | ATTEMPT_NUMBER_WORDS)
+        and not column_name_words(name) & (ATTEMPT_METADATA_WORDS | ATTEMPT_NUMBER_WORDS)
         and profile.columns[name].distinct_count >= _MIN_TASK_GROUPS
     ]  # fmt: skip
     if not names or not is_judged.any():

@@ -32,7 +32,7 @@ from passk_cli.files.database import (
     tasks_condition,
 )
 from passk_cli.files.reading.layout import (
-    NUMBER_CAST_SQL,
+    NUMBER_CAST_SQL_VARIANTS,
     Batch,
     batches_in_argument_order,
     unique_keys_sql,
@@ -45,7 +45,7 @@ from passk_cli.files.roles import (
     REACHED,
     ROLES,
     amount_addends,
-    find_column,
+    find_column_and_keys,
     is_list_column,
     reaches_threshold_sql,
     verdict_sql,
@@ -96,8 +96,8 @@ class ReadingCare:
     is_sequential : whether a text table is read sequentially. Parallel reading of parts of the
         table is faster, but fails for lines of more than 2 MB and for parts that begin inside
         quotes.
-    number_cast_index : the index in NUMBER_CAST_SQL of the SQL that a condition uses to compare
-        numbers.
+    number_cast_index : the index in NUMBER_CAST_SQL_VARIANTS of the SQL that a condition uses to
+        compare numbers.
     has_numeric_attempts : whether attempt numbers are read as DOUBLE.
     max_record_bytes : the maximum size of a record, in bytes.
     """
@@ -227,7 +227,7 @@ class Statement:
                 return self.with_changes(care=replace(care, max_record_bytes=longest))
         if not care.is_sequential:
             return self.with_changes(care=replace(care, is_sequential=True))
-        if self.where and care.number_cast_index < len(NUMBER_CAST_SQL) - 1:
+        if self.where and care.number_cast_index < len(NUMBER_CAST_SQL_VARIANTS) - 1:
             return self.with_changes(
                 care=replace(care, number_cast_index=care.number_cast_index + 1)
             )
@@ -425,9 +425,9 @@ rows AS (SELECT row.* FROM picked)"""
         """SQL that selects the rows of the files in a batch. If `truths` is set, outcomes stay
         truth values."""
         layout, roles, request = batch.layout, batch.roles, self.request
-        types, nested = self.column_types_and_paths(batch)
+        types, nested = self.types_and_nested_paths(batch)
         paths = [s.path for s in batch.sources]
-        late = self.possible_late_columns(batch, types)
+        late = self.possible_late_role_columns(batch, types)
         read = types | dict.fromkeys(late, "VARCHAR")
         relation = self.relation_sql(batch, read)
         if looked_into := {name: paths for name, paths in nested.items() if paths}:
@@ -466,11 +466,11 @@ rows AS (SELECT row.* FROM picked)"""
             roles_sql["cluster"] = text(request.cluster)
         for i, name in enumerate(self.benchmarks):
             roles_sql[f"benchmark{i}"] = text(
-                name if find_column(name, layout.kinds_by_column) else None
+                name if find_column_and_keys(name, layout.kinds_by_column) else None
             )
         for i, name in enumerate(self.carried):
             roles_sql[f"carried{i}"] = text(
-                name if find_column(name, layout.kinds_by_column) else None
+                name if find_column_and_keys(name, layout.kinds_by_column) else None
             )
         if self.has_counts:
             is_count = str(roles.row_type == "counts")
@@ -504,7 +504,7 @@ rows AS (SELECT row.* FROM picked)"""
         inner = [f"{sql} AS {quote_name('#' + name)}" for name, sql in roles_sql.items()]
         if roles.row_type == "lists":
             inner.append(f'{text(roles.outcome, sql_type="VARCHAR[]")} AS "#list"')
-        numbers = NUMBER_CAST_SQL[self.care.number_cast_index]
+        numbers = NUMBER_CAST_SQL_VARIANTS[self.care.number_cast_index]
         compared = {c: layout.condition_value_sql(c, nested, numbers) for c in self.where}
         inner += [f"{sql} AS {quote_name(name)}" for name, sql in compared.items()]
         outer = {name: quote_name("#" + name) for name in roles_sql}
@@ -550,7 +550,7 @@ rows AS (SELECT row.* FROM picked)"""
             lenient=self.skips_bad_lines,
         )
 
-    def possible_late_columns(self, batch: Batch, types: Mapping[str, str]) -> tuple[str, ...]:
+    def possible_late_role_columns(self, batch: Batch, types: Mapping[str, str]) -> tuple[str, ...]:
         """The usual names of model and attempt columns that may first occur in later records.
 
         If a column already has the role, the result contains no further names for this role. Each
@@ -569,7 +569,7 @@ rows AS (SELECT row.* FROM picked)"""
     def condition_check_queries(self, condition: str) -> Iterator[str]:
         """Queries that read no rows, but fail if the condition does not fit the columns."""
         for batch in self.batches:
-            layout, (types, nested) = batch.layout, self.column_types_and_paths(batch)
+            layout, (types, nested) = batch.layout, self.types_and_nested_paths(batch)
             comparisons = (
                 f"{layout.condition_value_sql(c, nested)} AS {quote_name(c)}" for c in self.where
             )
@@ -594,7 +594,7 @@ rows AS (SELECT row.* FROM picked)"""
                 f" AND coalesce({', '.join(map(quote_name, other_names))}) IS NOT NULL LIMIT 1"
             )
 
-    def column_types_and_paths(
+    def types_and_nested_paths(
         self, batch: Batch
     ) -> tuple[dict[str, str], dict[str, list[list[str]]]]:
         """The SQL types of the columns to read, and the paths of nested fields in JSON columns."""
@@ -607,13 +607,13 @@ rows AS (SELECT row.* FROM picked)"""
         ]
         columns = [c for role, c in roles.columns().items() if role not in AMOUNT_UNITS]
         columns += [*amounts, *self.request.by, *self.where]
-        columns += [c for c in self.carried if find_column(c, layout.kinds_by_column)]
+        columns += [c for c in self.carried if find_column_and_keys(c, layout.kinds_by_column)]
         columns += [self.request.cluster] if self.request.cluster else []
-        columns += [c for c in self.benchmarks if find_column(c, layout.kinds_by_column)]
+        columns += [c for c in self.benchmarks if find_column_and_keys(c, layout.kinds_by_column)]
         types: dict[str, str] = {}
         nested: dict[str, list[list[str]]] = {}
         for column in (part for c in columns for part in layout.column_parts(c)):
-            path = find_column(column, layout.kinds_by_column)
+            path = find_column_and_keys(column, layout.kinds_by_column)
             if path is None:
                 raise _missing_column_error(column, batch)
             name, keys = path

@@ -132,7 +132,9 @@ def format_of_short_document(file: File) -> Format | None:
     )
 
 
-def requested_format(file: File, records: str | None, columns: Collection[str]) -> Format | None:
+def format_required_by_options(
+    file: File, records: str | None, columns: Collection[str]
+) -> Format | None:
     """The format that `--records` or a column of line numbers requires, or None if neither is used.
 
     records : the key under which a document contains its records.

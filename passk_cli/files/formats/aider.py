@@ -16,9 +16,9 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     Row,
+    build_usage_amount_reader,
     nested_value,
     require_list,
-    usage_amount_reader,
 )
 
 _FINAL, _FIRST = "final", "first"
@@ -71,7 +71,7 @@ AIDER = Format(
     "github.com/Aider-AI/aider: benchmark/benchmark.py",
     _recognises,
     _contents,
-    read_usage_amounts=usage_amount_reader(
+    read_usage_amounts=build_usage_amount_reader(
         cost="cost",
         duration_s="duration",
         tokens_in="prompt_tokens",

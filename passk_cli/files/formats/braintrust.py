@@ -18,7 +18,7 @@ from passk_cli.files.formats.format import (
     JudgedAttempts,
     as_text,
     contents_by_scorer,
-    judge_binary,
+    judge_without_pass_rule,
     nested_value,
 )
 
@@ -41,7 +41,7 @@ def _contents(file: File) -> Contents:
                 "record": result,
             }
             items = scores.items() if isinstance(scores, dict) else ()
-            yield {name: judge_binary(score) for name, score in items}, about
+            yield {name: judge_without_pass_rule(score) for name, score in items}, about
 
     summary = file.document("results").get("summary")
     return contents_by_scorer(results, facts={"run": nested_value(summary, "experiment_name")})

@@ -17,7 +17,7 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    judge_binary,
+    judge_without_pass_rule,
     nested_value,
     require_type,
 )
@@ -41,7 +41,7 @@ def _contents(file: File) -> Contents:
             )
             yield Row(
                 sample_id if group is None else group,
-                *judge_binary(nested_value(score, "value", request.outcome)),
+                *judge_without_pass_rule(nested_value(score, "value", request.outcome)),
                 0 if group is None else sample_id,
                 answer=nested_value(score, "extracted_prediction"),
                 solution=nested_value(score, "prediction"),

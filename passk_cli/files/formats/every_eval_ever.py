@@ -5,8 +5,8 @@ model_id, evaluation_name, sample_id and evaluation {score, is_correct}.  If a s
 several ways, it has one record per evaluation_result_id. passk offers these records as outcomes and
 does not count them as attempts.  Attempts are numbered by metadata.epoch if a record has this key.
 
-`record_sql` writes such records, with an empty `input` because passk does not know the text of the
-samples.
+`record_from_columns_sql` writes such records, with an empty `input` because passk does not know the
+text of the samples.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
+    build_usage_amount_reader,
     finite_number,
     nested_value,
-    usage_amount_reader,
 )
 from passk_cli.files.roles import AMOUNT_UNITS
 
@@ -35,10 +35,10 @@ _TOKEN_KEY_BY_ROLE = {
     "tokens_out": "output_tokens",
     "tokens": "total_tokens",
 }
-_COLUMNS_WITH_SCHEMA_FIELD = tuple(
+_COLUMNS_IN_SCHEMA = tuple(
     "model suite task run attempt outcome score reason answer solution".split()
 )
-_read_usage_amounts = usage_amount_reader(
+_read_usage_amounts = build_usage_amount_reader(
     tokens_in="token_usage.input_tokens", tokens_out="token_usage.output_tokens",
     tokens="token_usage.total_tokens", tokens_cached="token_usage.input_tokens_cache_read",
     latency_ms="performance.latency_ms", turns="evaluation.num_turns",
@@ -92,7 +92,7 @@ def _usage_amounts(record: Any) -> dict[str, object]:
     return carried | {name: amount for name, amount in usage if amount is not None}
 
 
-def record_sql(columns: Sequence[str]) -> str:
+def record_from_columns_sql(columns: Sequence[str]) -> str:
     """SQL that builds a record of version 0.3 from the columns of a table of attempts.
 
     The suite becomes evaluation_name, which is "unnamed" if there is no suite. A column for which
@@ -106,7 +106,7 @@ def record_sql(columns: Sequence[str]) -> str:
         for c, key in _TOKEN_KEY_BY_ROLE.items()
         if {*_TOKEN_KEY_BY_ROLE} <= {*columns}
     )
-    placed = {*_COLUMNS_WITH_SCHEMA_FIELD, *(_TOKEN_KEY_BY_ROLE if usage else ()), "duration"}
+    placed = {*_COLUMNS_IN_SCHEMA, *(_TOKEN_KEY_BY_ROLE if usage else ()), "duration"}
     metadata = {"epoch": "attempt", **{c: quote_name(c) for c in columns if c not in placed}}
     pairs = ", ".join(f"{quote_text(name)}, {sql}::VARCHAR" for name, sql in metadata.items())
     evaluation = "coalesce(suite, 'unnamed')"

@@ -27,12 +27,12 @@ from passk_cli.files.sources.archive import Archive
 from passk_cli.files.sources.source import (
     Source,
     damaged_parquet_error,
-    detect_packing,
+    detect_compression,
     json_or_none,
     numbered_lines,
     object_with_unique_keys,
     open_bytes,
-    parse_record,
+    parse_record_or_error,
 )
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
@@ -162,7 +162,9 @@ class File:
         """
         request = request or RowRequest()
         for number, text in numbered_lines(self.source):
-            record = parse_record(text, f"{self.source.name}:{number}", object_with_unique_keys)
+            record = parse_record_or_error(
+                text, f"{self.source.name}:{number}", object_with_unique_keys
+            )
             if not isinstance(record, DataError):
                 yield number, record
             elif request.skip_bad:
@@ -214,7 +216,7 @@ class File:
             path = str(self.path.parent / name)
             display_name = os.path.join(os.path.dirname(self.source.name), name)
             with open(path, "rb") as file:
-                packing = detect_packing(file.read(4))
+                packing = detect_compression(file.read(4))
             yield sniff_file(Source(path, display_name, None, packing))
 
     def without_text(self) -> File:
@@ -260,7 +262,7 @@ def sniff_file(
     form = "array" if start[0] == "[" else "object"
     # The text is parsed as one document first, because a line of a document may look like a record.
     # If the text is damaged or repeats a key, a later step reports the place.
-    document = json_documents.parse_document(text) if complete and sound else None
+    document = json_documents.parse_document_or_none(text) if complete and sound else None
     begun = document
     if begun is None and start[0] == "{" and (begun := _first_record(start, complete)):
         form = "lines"
@@ -361,8 +363,8 @@ class Contents:
     messages : messages about the file that a user should see.
     default_outcome : the outcome that the harness itself uses as its verdict, and the default for
         `--outcome`.
-    task_order : the tasks in the shuffled order in which the run attempted them, or an empty list
-        if the run did not shuffle the tasks.
+    shuffled_task_order : the tasks in the shuffled order in which the run attempted them, or an
+        empty list if the run did not shuffle the tasks.
     """
 
     rows: Callable[[RowRequest], Iterable[Row] | Iterable[Record]]
@@ -370,7 +372,7 @@ class Contents:
     constants: Mapping[str, object] = field(default_factory=dict)
     messages: Sequence[Diagnostic] = ()
     default_outcome: str | None = None
-    task_order: Sequence[object] = ()
+    shuffled_task_order: Sequence[object] = ()
 
 
 class Example(NamedTuple):
@@ -492,10 +494,10 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
 
 
-def usage_amount_reader(**paths: str) -> Callable[[Any], Mapping[str, object]]:
+def build_usage_amount_reader(**paths: str) -> Callable[[Any], Mapping[str, object]]:
     """Return a function that reads amounts from a record, by the dotted path of each amount.
 
-    >>> usage_amount_reader(tokens_in="usage.input", turns="steps")({"usage": {"input": 30}})
+    >>> build_usage_amount_reader(tokens_in="usage.input", turns="steps")({"usage": {"input": 30}})
     {'tokens_in': 30, 'turns': None}
     """
     ways = {name: path.split(".") for name, path in paths.items()}
@@ -578,16 +580,16 @@ def require_list(file: File, place: str, value: Any) -> list[Any]:
     return require_type(file, place, value, list) or []
 
 
-def judge_score(value: Any, passes: Callable[[float], bool]) -> tuple[object, float | None]:
+def judge_by_pass_rule(value: Any, passes: Callable[[float], bool]) -> tuple[object, float | None]:
     """Return (outcome, score) for a value that should be a score, using the pass rule of the
     harness.
 
     A value that is not a number is returned unchanged as the outcome. If there is no value, or if
     it is NaN, the outcome is missing.
 
-    >>> judge_score(0.5, lambda score: score == 1), judge_score(None, bool)
+    >>> judge_by_pass_rule(0.5, lambda score: score == 1), judge_by_pass_rule(None, bool)
     ((False, 0.5), (None, None))
-    >>> judge_score("high", bool)
+    >>> judge_by_pass_rule("high", bool)
     ('high', None)
     """
     if isinstance(value, bool):
@@ -598,15 +600,15 @@ def judge_score(value: Any, passes: Callable[[float], bool]) -> tuple[object, fl
     return (None, None) if value != value else (value, None)
 
 
-def judge_binary(value: Any) -> tuple[object, float | None]:
+def judge_without_pass_rule(value: Any) -> tuple[object, float | None]:
     """Return (outcome, score) for a value if the harness has no pass rule: 1 passes and 0 fails.
 
     Any other number becomes the outcome itself, so that passk asks for a threshold later.
 
-    >>> judge_binary(1.0), judge_binary(0.5), judge_binary("high"), judge_binary(float("nan"))
-    ((True, 1.0), (0.5, 0.5), ('high', None), (None, None))
+    >>> [judge_without_pass_rule(value) for value in (1.0, 0.5, "high", float("nan"))]
+    [(True, 1.0), (0.5, 0.5), ('high', None), (None, None)]
     """
-    outcome, score = judge_score(value, bool)
+    outcome, score = judge_by_pass_rule(value, bool)
     return (score if score not in (None, 0.0, 1.0) else outcome), score
 
 

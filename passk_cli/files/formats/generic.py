@@ -29,7 +29,7 @@ from passk_cli.files.formats.format import (
 from passk_cli.files.roles import (
     FAILED_LIST_WORDS,
     LINE_NUMBER_AS_TASK,
-    ROLE_WORDS,
+    NAME_WORDS_BY_ROLE,
     ROLES,
     SETTING_COLUMN_NAMES,
     SUMMARY_LIST_WORDS,
@@ -38,7 +38,7 @@ from passk_cli.files.roles import (
     role_name_strength,
     usual_columns,
 )
-from passk_cli.files.sources.source import PACKED_SUFFIXES
+from passk_cli.files.sources.source import SUPPORTED_PACKING_SUFFIXES
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import first_few, truncated_text
@@ -531,7 +531,9 @@ def _is_single_record(file: File) -> bool:
     if file.short_document is None:
         return len(file.start_text.encode()) >= 1 << 16
     # A file named .jsonl with a single line contains JSON lines and is not a JSON document.
-    ends = tuple(f"{end}{packed}" for end in (".jsonl", ".ndjson") for packed in PACKED_SUFFIXES)
+    ends = tuple(
+        f"{end}{packed}" for end in (".jsonl", ".ndjson") for packed in SUPPORTED_PACKING_SUFFIXES
+    )
     return not (file.source.name.endswith(ends) and "\n" not in file.start_text.strip())
 
 
@@ -662,7 +664,7 @@ def _records_in_elements(
             name: text
             for name, text in _require_record(place, record).items()
             if isinstance(text, str)
-            and not any(role_name_strength(role, name) for role in ROLE_WORDS)
+            and not any(role_name_strength(role, name) for role in NAME_WORDS_BY_ROLE)
         }
         siblings = parts | _constant_values(record, requested)
         yield from _records_below(record, keys[cut:], {}, place, requested, siblings)

@@ -19,7 +19,7 @@ from passk_cli.files.formats.format import (
     JudgementByScorer,
     contents_by_scorer,
     finite_number,
-    judge_binary,
+    judge_without_pass_rule,
     nested_value,
     require_list,
 )
@@ -45,7 +45,7 @@ def _contents(file: File) -> Contents:
             for metric in metrics:
                 status, score = nested_value(metric, "eval_status"), nested_value(metric, "score")
                 judgement = (
-                    judge_binary(score)
+                    judge_without_pass_rule(score)
                     if status == 4
                     else (_outcome_of_status(status), finite_number(score))
                 )

@@ -15,7 +15,7 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    judge_score,
+    judge_by_pass_rule,
     nested_value,
     seconds_between,
 )
@@ -45,7 +45,9 @@ def _contents(file: File) -> Contents:
         reason = "timeout" if "timeout" in str(error).lower() else "error"
 
     def row(request: RowRequest) -> list[Row]:
-        points = judge_score(nested_value(rewards, request.outcome), lambda reward: reward == 1)
+        points = judge_by_pass_rule(
+            nested_value(rewards, request.outcome), lambda reward: reward == 1
+        )
         attempt = trial.get("id") or trial.get("trial_name")
         settings = {"started_at": trial.get("started_at")}
         task = trial.get("task_name")

@@ -24,7 +24,7 @@ from passk_cli.files.formats.format import (
     Row,
     RowRequest,
     finite_number,
-    judge_binary,
+    judge_without_pass_rule,
     nested_value,
     require_list,
 )
@@ -117,7 +117,7 @@ def _rows(file: File, request: RowRequest, only: str | None) -> Iterator[Row]:
         value = next((mean for name, _, mean in stats if name == request.outcome), None)
         yield Row(
             nested_value(record, "instance_id"),
-            *judge_binary(value),
+            *judge_without_pass_rule(value),
             nested_value(record, "train_trial_index"),
             settings={"split": split},
             place=f"record {place + 1}",

@@ -134,7 +134,7 @@ def _contents(file: File) -> Contents:
     order = dataset.get("sample_ids") if dataset.get("shuffled") else None
     return Contents(
         lambda request: _rows(file, samples, model, request), names or None, facts, messages,
-        task_order=order if isinstance(order, list) else (),
+        shuffled_task_order=order if isinstance(order, list) else (),
     )  # fmt: skip
 
 

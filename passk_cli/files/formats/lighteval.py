@@ -24,7 +24,7 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    judge_binary,
+    judge_without_pass_rule,
     require_type,
 )
 from passk_cli.text import truncated_text
@@ -51,10 +51,10 @@ def _contents(file: File) -> Contents:
         values = file.parquet_rows(*columns, ("model_response", "text"))
         for number, (task, suite, value, texts) in enumerate(values, 1):
             text = texts[0] if texts else None
-            outcome, place = judge_binary(value), f"row {number}"
+            outcome, place = judge_without_pass_rule(value), f"row {number}"
             yield Row(task, *outcome, 0, suite=suite, solution=text, place=place)
 
-    return Contents(rows, outcomes, _run_facts(file))
+    return Contents(rows, outcomes, _model_and_run(file))
 
 
 def _refuse_several_answers(file: File, answers: int, outcomes: tuple[str, ...]) -> None:
@@ -64,7 +64,7 @@ def _refuse_several_answers(file: File, answers: int, outcomes: tuple[str, ...])
         raise NoResultsError(file.source.name, problem, remedy)
 
 
-def _run_facts(file: File) -> dict[str, object]:
+def _model_and_run(file: File) -> dict[str, object]:
     time = file.path.parent
     if _TIME_FOLDER_PATTERN.fullmatch(time.name):
         above = time.parent.parts
@@ -87,12 +87,12 @@ def _old_contents(file: File) -> Contents:
     _refuse_several_answers(file, most, outcomes)
     time = file.path.parent.name
     suite = file.name.removesuffix(".parquet").removeprefix("details_").removesuffix(f"_{time}")
-    facts = {**_run_facts(file), "suite": suite}
+    facts = {**_model_and_run(file), "suite": suite}
 
     def rows(request: RowRequest) -> Iterator[Row]:
         for number, (metrics, text) in enumerate(file.parquet_rows(("metrics",), ("predictions",))):
             value, place = _metrics(file, metrics).get(request.outcome), f"row {number + 1}"
-            yield Row(number, *judge_binary(value), 0, solution=text, place=place)
+            yield Row(number, *judge_without_pass_rule(value), 0, solution=text, place=place)
 
     return Contents(rows, outcomes, facts)
 

@@ -47,7 +47,7 @@ NUMBERED_PROBLEMS_NOTE = DiagnosticType(
 _FILE_NAME_PATTERN = re.compile(
     r"Scenario\.(?P<scenario>\w+?)_\d+_(?P<temperature>\d+(?:\.\d+)?)(?:_\w+)?_eval(?:_all)?\.json"
 )
-_SETTING_KEYS = ("difficulty", "platform", "contest_date")
+_PROBLEM_ATTRIBUTE_KEYS = ("difficulty", "platform", "contest_date")
 
 
 def _has_attempts_by_position(file: File) -> bool:
@@ -104,7 +104,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
         test_id = nested_value(record, "id") if test_id is None else test_id
         question = nested_value(record, "question_id")
         task = question if question is None or test_id is None else f"{question}/{test_id}"
-        settings = {name: nested_value(record, name) for name in _SETTING_KEYS}
+        settings = {name: nested_value(record, name) for name in _PROBLEM_ATTRIBUTE_KEYS}
         for attempt, outcome in enumerate(outcomes or [None]):
             yield Row(
                 task,

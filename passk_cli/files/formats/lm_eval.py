@@ -25,7 +25,7 @@ from passk_cli.files.formats.format import (
     Row,
     RowRequest,
     finite_number,
-    judge_binary,
+    judge_without_pass_rule,
     nested_value,
     require_type,
 )
@@ -61,7 +61,7 @@ def _contents(file: File) -> Contents:
     answers, prompts = 1, dict[str, str]()
     for _, sample in file.numbered_records():
         outcomes.update(dict.fromkeys(map(",".join, _metric_and_filter_names(sample))))
-        answers = max(answers, _answer_count(file, sample))
+        answers = max(answers, _unfiltered_answer_count(file, sample))
         if sample.get("prompt_hash"):
             prompts[str(sample.get("doc_id"))] = str(sample["prompt_hash"])
     messages = (FILTERED_ANSWERS_WARNING(answers=answers),) if answers > 1 else ()
@@ -110,7 +110,7 @@ def _metric_and_filter_names(sample: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _answer_count(file: File, sample: dict[str, Any]) -> int:
+def _unfiltered_answer_count(file: File, sample: dict[str, Any]) -> int:
     resps = require_type(file, "resps", sample.get("resps"), list) or []
     return max((len(answers) for answers in resps if isinstance(answers, list)), default=1)
 
@@ -128,7 +128,10 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
             nameless.add(doc)
         if str(sample.get("filter", "none")) != filter_name:
             continue
-        answers, filtered = _answer_count(file, sample), nested_value(sample, "filtered_resps", 0)
+        answers, filtered = (
+            _unfiltered_answer_count(file, sample),
+            nested_value(sample, "filtered_resps", 0),
+        )
         if answers > 1 and isinstance(filtered, list) and len(filtered) > 1:
             problem = f"{metric} is one number for {len(filtered)} answers (repeats: {answers});"
             problem += " lm-eval does not keep the outcome of each answer"
@@ -141,7 +144,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
             settings["temperature"] = temperature
         yield Row(
             sample.get("doc_id"),
-            *judge_binary(sample.get(metric)),
+            *judge_without_pass_rule(sample.get(metric)),
             0,
             settings=settings,
             answer=filtered,

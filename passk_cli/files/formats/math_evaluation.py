@@ -17,7 +17,7 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    judge_binary,
+    judge_without_pass_rule,
     nested_value,
 )
 
@@ -47,7 +47,7 @@ def _contents(file: File) -> Contents:
             for attempt, value in enumerate(scores if isinstance(scores, list) else [scores]):
                 yield Row(
                     record.get("idx"),
-                    *judge_binary(value),
+                    *judge_without_pass_rule(value),
                     attempt,
                     settings=settings,
                     answer=nested_value(record, "pred", attempt),

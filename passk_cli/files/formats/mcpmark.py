@@ -17,8 +17,8 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
+    build_usage_amount_reader,
     nested_value,
-    usage_amount_reader,
 )
 
 _RUN_FOLDER_PATTERN = re.compile(r"run-(\d+)")
@@ -70,7 +70,7 @@ MCPMARK = Format(
     ),
     _contents,
     ignored_siblings=("messages.json", "../summary.json"),
-    read_usage_amounts=usage_amount_reader(
+    read_usage_amounts=build_usage_amount_reader(
         tokens_in="token_usage.input_tokens",
         tokens_out="token_usage.output_tokens",
         tokens="token_usage.total_tokens",

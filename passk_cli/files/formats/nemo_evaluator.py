@@ -21,7 +21,7 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    judge_binary,
+    judge_without_pass_rule,
     nested_value,
 )
 
@@ -71,7 +71,7 @@ def _contents(file: File) -> Contents:
             reason = _MISSING_REASON_BY_CATEGORY.get(category)
             yield Row(
                 record.get("problem_idx"),
-                *judge_binary(None if reason else record.get("reward")),
+                *judge_without_pass_rule(None if reason else record.get("reward")),
                 record.get("repeat"),
                 reason or category or "",
                 settings={"category": nested_value(record, "metadata", "category")},

@@ -23,7 +23,7 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    judge_binary,
+    judge_without_pass_rule,
     nested_value,
 )
 
@@ -71,7 +71,7 @@ def _contents(file: File) -> Contents:
                 yield Row(
                     # The name of an example begins with the name of the dataset.
                     task.removeprefix(f"{suite}_"),
-                    *judge_binary(outcome),
+                    *judge_without_pass_rule(outcome),
                     attempt,
                     answer=answer if is_list else detail.get("predictions"),
                     place=f"details: {task}[{attempt}]" if is_list else f"details: {task}",

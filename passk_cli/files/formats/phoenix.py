@@ -18,7 +18,7 @@ from passk_cli.files.formats.format import (
     JudgementByScorer,
     as_text,
     contents_by_scorer,
-    judge_binary,
+    judge_without_pass_rule,
     nested_value,
     require_list,
 )
@@ -31,7 +31,9 @@ def _contents(file: File) -> Contents:
             for annotation in require_list(file, "annotations", nested_value(run, "annotations")):
                 score = nested_value(annotation, "score")
                 value = nested_value(annotation, "label") if score is None else score
-                judgements.setdefault(str(nested_value(annotation, "name")), judge_binary(value))
+                judgements.setdefault(
+                    str(nested_value(annotation, "name")), judge_without_pass_rule(value)
+                )
             about = {
                 "task": nested_value(run, "example_id"),
                 "attempt": nested_value(run, "repetition_number"),

@@ -36,14 +36,14 @@ def _contents(file: File) -> Contents:
         facts["run"] = file.document("results", "config").get("evalId")
     names, tests = {_SUCCESS: None}, dict[str, set[str]]()
     for _, result in _results(file, RowRequest("", skip_bad=True)):
-        tests.setdefault(_task_name(result), set()).add(_test_hash(result))
+        tests.setdefault(_task_name_from_variables(result), set()).add(_assertions_hash(result))
         names |= dict.fromkeys(name for name, _ in _assertions(result))
 
     def rows(request: RowRequest) -> Iterator[Row]:
         for place, result in _results(file, request):
-            task = _task_name(result)
+            task = _task_name_from_variables(result)
             if len(tests[task]) > 1:
-                task += f" #{_test_hash(result)}"
+                task += f" #{_assertions_hash(result)}"
             failed = nested_value(result, "failureReason") == _ERROR or _is_early_version_error(
                 result
             )
@@ -135,7 +135,7 @@ def _usage_amounts(result: Any) -> dict[str, object]:
     }
 
 
-def _task_name(result: Any) -> str:
+def _task_name_from_variables(result: Any) -> str:
     """The name of the task, which is the text of the only variable, or all variables as JSON."""
     values = nested_value(result, "vars")
     if isinstance(values, dict) and len(values) == 1:
@@ -145,7 +145,7 @@ def _task_name(result: Any) -> str:
     return json.dumps(values, sort_keys=True, ensure_ascii=False)
 
 
-def _test_hash(result: Any) -> str:
+def _assertions_hash(result: Any) -> str:
     test = {key: nested_value(result, "testCase", key) for key in ("assert", "description")}
     return sha256(json.dumps(test, sort_keys=True).encode()).hexdigest()[:6]
 

@@ -19,7 +19,7 @@ from passk_cli.files.formats.format import (
     JudgedAttempts,
     as_text,
     contents_by_scorer,
-    judge_binary,
+    judge_without_pass_rule,
     nested_value,
     require_list,
 )
@@ -37,7 +37,7 @@ def _contents(file: File) -> Contents:
                 for kind in ("assertions", "scores", "labels"):
                     results = nested_value(case, kind)
                     for name, result in (results if isinstance(results, dict) else {}).items():
-                        judged[name] = judge_binary(nested_value(result, "value"))
+                        judged[name] = judge_without_pass_rule(nested_value(result, "value"))
                 repeat = _REPEATED_CASE_NAME_PATTERN.search(str(nested_value(case, "name")))
                 about = {
                     "task": nested_value(case, "source_case_name") or nested_value(case, "name"),

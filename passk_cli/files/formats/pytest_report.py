@@ -21,9 +21,9 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     Row,
+    build_usage_amount_reader,
     nested_value,
     require_type,
-    usage_amount_reader,
 )
 
 REPEATED_TESTS_NOTE = DiagnosticType(
@@ -146,7 +146,7 @@ PYTEST_REPORT = Format(
     ),
     _contents,
     # The duration of a pytest attempt is the duration of the test in seconds, without its setup.
-    read_usage_amounts=usage_amount_reader(duration="call.duration"),
+    read_usage_amounts=build_usage_amount_reader(duration="call.duration"),
     example=Example(
         (".report.json",),
         """\

@@ -50,10 +50,10 @@ _OUTCOME_BY_INSTANCE_LIST: dict[str, tuple[bool | None, str]] = {
     "error": (None, "error"),
     "incomplete": (None, "not attempted"),
 }
-# If an instance is in one of the lists of _COMPLETED_INSTANCE_LISTS and in no list with an outcome,
+# If an instance is in one of the lists of _ATTEMPTED_INSTANCE_LISTS and in no list with an outcome,
 # the instance was run and failed.
-_COMPLETED_INSTANCE_LISTS = ("completed", "generated", "with_logs", "applied")
-_FAILED_INSTANCE_LISTS = ("unresolved", "failure", *_COMPLETED_INSTANCE_LISTS)
+_ATTEMPTED_INSTANCE_LISTS = ("completed", "generated", "with_logs", "applied")
+_LISTS_SHOWING_FAILURES = ("unresolved", "failure", *_ATTEMPTED_INSTANCE_LISTS)
 COMPLETED_INSTANCES_ONLY_WARNING = DiagnosticType(
     "completed-only", WARNING,
     "instances with an error or an empty patch have no report of their own and are missing from the"
@@ -99,7 +99,7 @@ def _is_report(file: File) -> bool:
 def _report_contents(file: File) -> Contents:
     report = file.document()
     lists = {key.removesuffix("_ids"): ids for key, ids in report.items() if isinstance(ids, list)}
-    if lists.keys().isdisjoint(_FAILED_INSTANCE_LISTS):
+    if lists.keys().isdisjoint(_LISTS_SHOWING_FAILURES):
         problem = "the report lists the resolved instances but not the failed instances"
         remedy = "give the report of the run, or the report.json of each instance"
         raise NoResultsError(file.source.name, problem, remedy)
@@ -121,7 +121,7 @@ def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool |
             if before[0] is not verdict[0] and name in ("unresolved", "failure"):
                 problem = f"the instance {truncated_text(task)!r} is both resolved and unresolved"
                 raise BadRecordError(place, problem, "correct the report")
-    for name in _COMPLETED_INSTANCE_LISTS:
+    for name in _ATTEMPTED_INSTANCE_LISTS:
         for task in map(str, lists.get(name, ())):
             attempts.setdefault(task, (False, ""))
     return attempts

@@ -21,7 +21,7 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    judge_score,
+    judge_by_pass_rule,
     nested_value,
     single_outcome_reader,
 )
@@ -50,7 +50,9 @@ def _tau_rows(file: File, request: RowRequest) -> Iterator[Row]:
     for result in file.records():
         # τ-bench gives a reward of 0 to an attempt that ended with an error.
         failed = nested_value(result, "info", "error") is not None
-        points = judge_score(None if failed else nested_value(result, "reward"), is_full_reward)
+        points = judge_by_pass_rule(
+            None if failed else nested_value(result, "reward"), is_full_reward
+        )
         reason = "error" if failed else ""
         task, trial = nested_value(result, "task_id"), nested_value(result, "trial")
         yield Row(task, *points, trial, reason, "no score", record=result)
@@ -76,12 +78,12 @@ TAU_BENCH = Format(
 )
 
 
-def _is_simulation(file: File) -> bool:
+def _is_single_simulation(file: File) -> bool:
     return file.has_keys("task_id", "termination_reason", "reward_info", "start_time")
 
 
 def _contents(file: File) -> Contents:
-    if _is_simulation(file):
+    if _is_single_simulation(file):
         run = file.sibling_document("../results.json")
         return Contents(
             lambda request: _rows([file.document(*_SKIPPED_KEYS)]), constants=_run_facts(run)
@@ -129,7 +131,7 @@ def _rows(simulations: Any) -> Iterator[Row]:
         reward = None if reason else nested_value(simulation, "reward_info", "reward")
         yield Row(
             nested_value(simulation, "task_id"),
-            *judge_score(reward, is_full_reward),
+            *judge_by_pass_rule(reward, is_full_reward),
             nested_value(simulation, "trial"),
             reason or "",
             "no score",
@@ -166,10 +168,14 @@ TAU2 = Format(
     "github.com/sierra-research/tau2-bench: src/tau2/data_model/simulation.py",
     lambda file: (
         file.structure == "object"
-        and (file.has_keys("info.agent_info", "info.environment_info") or _is_simulation(file))
+        and (
+            file.has_keys("info.agent_info", "info.environment_info") or _is_single_simulation(file)
+        )
     ),
     _contents,
-    ignored_siblings=lambda file: () if _is_simulation(file) else (_SIMULATION_FILES_PATTERN,),
+    ignored_siblings=lambda file: (
+        () if _is_single_simulation(file) else (_SIMULATION_FILES_PATTERN,)
+    ),
     read_usage_amounts=_usage_amounts,
     extra_cost_sources="the simulated user",
     example=Example(

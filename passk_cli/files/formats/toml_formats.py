@@ -25,7 +25,7 @@ from passk_cli.files.formats.format import (
     Row,
     RowRequest,
     contents_by_scorer,
-    judge_binary,
+    judge_without_pass_rule,
     nested_value,
     number_attempts,
     require_list,
@@ -54,7 +54,7 @@ def _format_from_toml(path: Path) -> Format:
         about["rule"],
         about["source"],
         lambda file: _matches_map(table, file),
-        (lambda file: contents_by_scorer(lambda: _judged_attempts(table, file, about)))
+        (lambda file: contents_by_scorer(lambda: _attempts_judged_by_scorers(table, file, about)))
         if "scorers" in about
         else single_outcome_reader(rows),
         tuple(about.get("covers", ())),
@@ -96,7 +96,9 @@ def _rows(table: ColumnMap, file: File, request: RowRequest) -> Iterator[Row]:
         yield Row(task, outcome, None, attempt, reason, solution=solution, place=place)
 
 
-def _judged_attempts(table: ColumnMap, file: File, about: Mapping[str, Any]) -> JudgedAttempts:
+def _attempts_judged_by_scorers(
+    table: ColumnMap, file: File, about: Mapping[str, Any]
+) -> JudgedAttempts:
     key, failed = about.get("error", ("", None))
     for number, record in enumerate(file.records(*table.records_key.split(".")), 1):
         scores = require_list(file, about["scorers"], nested_value(record, about["scorers"]))
@@ -107,7 +109,7 @@ def _judged_attempts(table: ColumnMap, file: File, about: Mapping[str, Any]) -> 
         judgements: JudgementByScorer = {}
         for score in scores:
             name = str(nested_value(score, "name"))
-            judgement = judge_binary(nested_value(score, "value"))
+            judgement = judge_without_pass_rule(nested_value(score, "value"))
             # If two scores with the same name differ, the outcome becomes invalid.
             if judgements.setdefault(name, judgement) != judgement:
                 judgements[name] = "several scores", None

@@ -22,12 +22,12 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
+    build_usage_amount_reader,
     finite_number,
-    judge_binary,
-    judge_score,
+    judge_by_pass_rule,
+    judge_without_pass_rule,
     nested_value,
     number_attempts,
-    usage_amount_reader,
 )
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
@@ -41,9 +41,9 @@ ASSUMED_THRESHOLD_WARNING = DiagnosticType(
     " sets another threshold",
 )  # fmt: skip
 
-# verifiers names the folder of a run by an id. _RUN_FOLDER_PATTERN matches the ids of verifiers v0
+# verifiers names the folder of a run by an id. _RUN_ID_PATTERN matches the ids of verifiers v0
 # and v1.
-_RUN_FOLDER_PATTERN = re.compile(
+_RUN_ID_PATTERN = re.compile(
     r"[0-9a-f]{8}|[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 )
 _SINGLE_AGENT_OUTCOME = "reward"
@@ -72,7 +72,7 @@ def _rollout_rows(file: File, metadata: Any, bar: float, request: RowRequest) ->
         # verifiers gives a reward of 0 to a rollout that ended with an error.
         failed = rollout.get("error") is not None
         reward = None if failed else rollout.get("reward")
-        outcome, score = judge_score(reward, lambda points: points >= bar)
+        outcome, score = judge_by_pass_rule(reward, lambda points: points >= bar)
         partly = partly or score not in (None, 0.0, 1.0)
         example, reason = rollout.get("example_id", rollout.get("id")), "error" if failed else ""
         place = f"line {line}"
@@ -105,7 +105,7 @@ def _traces_contents(file: File) -> Contents:
 
 def _run_name(file: File) -> str | None:
     folder = file.path.parent.name
-    return folder if _RUN_FOLDER_PATTERN.fullmatch(folder) else None
+    return folder if _RUN_ID_PATTERN.fullmatch(folder) else None
 
 
 def _agent_name(trace: Any) -> str:
@@ -119,7 +119,7 @@ def _episode_rows(file: File, request: RowRequest) -> Iterator[Row]:
         failed = failed or nested_value(trace, "error") is not None
         yield Row(
             _task_key(episode),
-            *judge_binary(None if failed else _total_reward(trace)),
+            *judge_without_pass_rule(None if failed else _total_reward(trace)),
             reason="error" if failed else "",
             default_missing_reason="no score",
             model=_model_name(trace),
@@ -189,7 +189,7 @@ VERIFIERS = Format(
     ignored_siblings=("metadata.json",),
     # Before 2026, verifiers wrote the time of generation and scoring in milliseconds. Since then,
     # verifiers has written the time in seconds.
-    read_usage_amounts=usage_amount_reader(
+    read_usage_amounts=build_usage_amount_reader(
         tokens_in="token_usage.input_tokens",
         tokens_out="token_usage.output_tokens",
         turns="metrics.num_turns",

@@ -17,7 +17,7 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    judge_binary,
+    judge_without_pass_rule,
     number_attempts,
     single_outcome_reader,
 )
@@ -25,7 +25,7 @@ from passk_cli.files.formats.format import (
 
 def _rows(file: File, request: RowRequest) -> Iterator[Row]:
     for line, record in file.numbered_records(request):
-        outcome, score = judge_binary(record.get("score"))
+        outcome, score = judge_without_pass_rule(record.get("score"))
         yield Row(
             _task_name(record.get("input"), record.get("gts")),
             record.get("acc", outcome),

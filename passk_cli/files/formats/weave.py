@@ -19,7 +19,7 @@ from passk_cli.files.formats.format import (
     JudgedAttempts,
     as_text,
     contents_by_scorer,
-    judge_binary,
+    judge_without_pass_rule,
     nested_value,
 )
 
@@ -45,7 +45,7 @@ def _contents(file: File) -> Contents:
                 parts = value if isinstance(value, dict) else {"": value}
                 for part, inner in parts.items():
                     if isinstance(inner, bool | int | float):
-                        judgements[f"{name}.{part}".rstrip(".")] = judge_binary(inner)
+                        judgements[f"{name}.{part}".rstrip(".")] = judge_without_pass_rule(inner)
             model = _OBJECT_NAME_PATTERN.search(str(nested_value(call, "inputs", "model")))
             about = {
                 "task": as_text(nested_value(call, "inputs", "example")),

@@ -53,11 +53,11 @@ from passk_cli.files.vocabulary import (
     ANSWER_WORDS,
     ATTACK_WORDS,
     ATTEMPT_COUNT_WORDS,
+    ATTEMPT_METADATA_WORDS,
     ATTEMPT_NUMBER_WORDS,
     AVERAGE_WORDS,
     BAD_EVENT_WORDS,
     CORRECT_WORDS,
-    EVENT_WORDS,
     EXPECTED_ANSWER_WORDS,
     JUDGE_WORDS,
     NOT_OUTCOME_WORDS,
@@ -83,12 +83,21 @@ if TYPE_CHECKING:
 SHOWN_ROLES = ("task", "outcome", "counts", "model", "setting")
 # A column with a word in _NON_OUTCOME_COLUMN_WORDS in its name is never the outcome.
 _NON_OUTCOME_COLUMN_WORDS = (
-    NOT_OUTCOME_WORDS | (EXPECTED_ANSWER_WORDS - {"label", "true"}) | EVENT_WORDS | PREDICTED_WORDS
+    NOT_OUTCOME_WORDS
+    | (EXPECTED_ANSWER_WORDS - {"label", "true"})
+    | ATTEMPT_METADATA_WORDS
+    | PREDICTED_WORDS
 )
 # A column with a word in _NON_TASK_COLUMN_WORDS in its name is not the task, unless the column has
 # a usual task name.
 _NON_TASK_COLUMN_WORDS = (
-    (EVENT_WORDS | ATTEMPT_NUMBER_WORDS | ANSWER_WORDS | EXPECTED_ANSWER_WORDS | JUDGE_WORDS)
+    (
+        ATTEMPT_METADATA_WORDS
+        | ATTEMPT_NUMBER_WORDS
+        | ANSWER_WORDS
+        | EXPECTED_ANSWER_WORDS
+        | JUDGE_WORDS
+    )
     | (VERDICT_WORDS | PROSE_WORDS | {"code", "error", "status", "level", "type"})
 ) - {"sample"}
 _STATEMENT_AND_ANSWER_WORDS = PROBLEM_STATEMENT_WORDS | EXPECTED_ANSWER_WORDS | ANSWER_WORDS
@@ -353,7 +362,7 @@ class _CandidateFinder:
         that look like tasks.
         """
         column, strength = self.columns[path], role_name_strength("task", path)
-        if not _has_one_scalar_kind(column) or path in (self.count_column_pair or ()):
+        if not _is_text_or_integer(column) or path in (self.count_column_pair or ()):
             return 0
         if strength == 3:
             return 3
@@ -492,7 +501,9 @@ class _CandidateFinder:
         varies_in_verdict = len(column.verdicts) == 2
         # A column with "found" in its name usually contains an event, but a column named
         # found_correct_chunk may contain verdicts.
-        happened = EVENT_WORDS if flags and varies_in_verdict and like else frozenset[str]()
+        happened = (
+            ATTEMPT_METADATA_WORDS if flags and varies_in_verdict and like else frozenset[str]()
+        )
         if flags and terms & (CORRECT_WORDS - {"label", "verdict", "judgment"}):
             # Columns named like prediction_correct or matches_gold contain verdicts.
             happened = happened | PREDICTED_WORDS | EXPECTED_ANSWER_WORDS
@@ -902,10 +913,10 @@ def is_named_like_average(path: str) -> bool:
 
 
 def _can_be_names(column: FieldValues) -> bool:
-    return _has_one_scalar_kind(column) and len(column.text_counts) > 1
+    return _is_text_or_integer(column) and len(column.text_counts) > 1
 
 
-def _has_one_scalar_kind(column: FieldValues) -> bool:
+def _is_text_or_integer(column: FieldValues) -> bool:
     return not (column.has_lists or column.missing_count) and (column.is_text or column.is_integer)
 
 
@@ -932,7 +943,9 @@ def _possible_count_columns(role: str, integer_columns: Mapping[str, FieldValues
     The number of events within an attempt, such as turns, is not a number of attempts.
     """
     kinds = {"n": ATTEMPT_COUNT_WORDS, "c": PASS_COUNT_WORDS}[role]
-    contrary_words = EVENT_WORDS - {"count"} | {"tests", "index"} | ANSWER_WORDS - {"actual"}
+    contrary_words = (
+        ATTEMPT_METADATA_WORDS - {"count"} | {"tests", "index"} | ANSWER_WORDS - {"actual"}
+    )
     return usual_columns(role, integer_columns) or [
         path
         for path in integer_columns

@@ -11,7 +11,7 @@ import duckdb
 from passk_cli.errors import ParameterError
 from passk_cli.files.reading.layout import Batch
 from passk_cli.limits import is_nested_deeper_than
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, list_known_names
 
 _QUOTES_HINT = " (write text in single quotes)"
@@ -57,7 +57,7 @@ def condition_columns(
             available = sorted(columns)
             known = list_known_names(available) + _QUOTES_HINT
             problem += f"; {did_you_mean_or_list(absent[0], available, known)}"
-        option = OptionValue("--where", where)
+        option = OptionWithValue("--where", where)
         raise ParameterError(option, problem, name="no-such-column", settles=settles)
     return names
 
@@ -76,7 +76,9 @@ def names_in_condition(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
             else "the condition must be a single expression"
         )
         raise ParameterError(
-            OptionValue("--where", where), f"{problem}; {CONDITION_REMEDY}", name="bad-condition"
+            OptionWithValue("--where", where),
+            f"{problem}; {CONDITION_REMEDY}",
+            name="bad-condition",
         )
     wrapped_tree = _syntax_tree(con, f"len([{where}\n]) = 1") if ")" in where else tree
     same_statement = _tree_without_condition(tree) == _tree_without_condition(
@@ -87,7 +89,7 @@ def names_in_condition(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
     )
     if wrapped_tree["error"] or not same_statement or star:
         raise ParameterError(
-            OptionValue("--where", where),
+            OptionWithValue("--where", where),
             f"the condition must be a single expression; {CONDITION_REMEDY}",
             name="bad-condition",
         )
@@ -95,7 +97,7 @@ def names_in_condition(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
     # web addresses.
     if any(_tree_nodes_of_class(tree, "SUBQUERY")):
         raise ParameterError(
-            OptionValue("--where", where),
+            OptionWithValue("--where", where),
             f"a condition must not contain SELECT or tables; {CONDITION_REMEDY}",
             name="bad-condition",
         )  # fmt: skip
@@ -110,31 +112,31 @@ def names_in_condition(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
             f"there are {', '.join(sorted(ALLOWED_FUNCTIONS))}",
         )
         raise ParameterError(
-            OptionValue("--where", where), f"{problem}; {remedy}", name="bad-condition"
+            OptionWithValue("--where", where), f"{problem}; {remedy}", name="bad-condition"
         )
     return list(
         dict.fromkeys(node["column_names"][0] for node in _tree_nodes_of_class(tree, "COLUMN_REF"))
     )
 
 
-def with_less_than_comparisons(con: duckdb.DuckDBPyConnection, where: str) -> str:
+def condition_that_checks_types(con: duckdb.DuckDBPyConnection, where: str) -> str:
     """Replace all comparisons (such as = and IN) by < in a condition, to find comparisons of a
     string with a number.
 
     DuckDB raises an error if < compares a string with a number. If = compares them, DuckDB converts
     the string to a whole number, so '0.2' = 0 would be true.
     """
-    tree = json.dumps(_tree_with_less_than(_syntax_tree(con, where)))
+    tree = json.dumps(_tree_that_checks_types(_syntax_tree(con, where)))
     ((sql,),) = con.execute("SELECT json_deserialize_sql($tree)", {"tree": tree}).fetchall()
     return str(sql).removeprefix("SELECT 1 WHERE ")
 
 
-def _tree_with_less_than(node: Any) -> Any:
+def _tree_that_checks_types(node: Any) -> Any:
     if isinstance(node, list):
-        return [_tree_with_less_than(child) for child in node]
+        return [_tree_that_checks_types(child) for child in node]
     if not isinstance(node, dict):
         return node
-    node = {key: _tree_with_less_than(child) for key, child in node.items()}
+    node = {key: _tree_that_checks_types(child) for key, child in node.items()}
     if node.get("class") == "COMPARISON":
         return node | {"type": "COMPARE_LESSTHAN"}
     operands: list[Any] = []
@@ -154,7 +156,7 @@ def _tree_with_less_than(node: Any) -> Any:
 def _syntax_tree(con: duckdb.DuckDBPyConnection, where: str) -> dict[str, Any]:
     statement = f"SELECT 1 WHERE ({where}\n)"
     place, deep = (
-        OptionValue("--where", where),
+        OptionWithValue("--where", where),
         f"the condition is nested too deeply; {CONDITION_REMEDY}",
     )
     ((tree,),) = con.execute("SELECT json_serialize_sql($q)", {"q": statement}).fetchall()

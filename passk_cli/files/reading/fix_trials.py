@@ -18,8 +18,13 @@ from passk_cli.text import plural
 if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
 
-# The errors in _SETTING_ERROR_NAMES report columns in which attempts at a task differ.
-_SETTING_ERROR_NAMES = ("pooled-settings", "unread-column", "restarting-tasks", "several-verdicts")
+# The errors in _DIFFERING_ATTEMPTS_ERROR_NAMES report columns in which attempts at a task differ.
+_DIFFERING_ATTEMPTS_ERROR_NAMES = (
+    "pooled-settings",
+    "unread-column",
+    "restarting-tasks",
+    "several-verdicts",
+)
 _MOST_ROUNDS, _SAFE_QUESTIONS = 4, ("unread-column", "restarting-tasks")
 _MISSING_AS_FAILURES_FIX = SuggestedFix({"--missing": "fail"})
 _KEEP_REPEATS_FIX = SuggestedFix({"--duplicates": "keep"})
@@ -120,7 +125,9 @@ class FixTrials:
                 working.setdefault(repr(self.request.with_fix(way)), way)
         if unsuited is not None and not any(settle.is_complete for settle in working.values()):
             return unsuited
-        first = next(iter(following), None) if error.name in _SETTING_ERROR_NAMES else None
+        first = (
+            next(iter(following), None) if error.name in _DIFFERING_ATTEMPTS_ERROR_NAMES else None
+        )
         if first is not None and {
             error_after_fix and error_after_fix.name for error_after_fix in following
         } == {"bad-outcome"}:

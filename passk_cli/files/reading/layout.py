@@ -30,13 +30,13 @@ from passk_cli.files.roles import (
     agreement_sql,
     amount_addends,
     amount_sql,
-    find_column,
+    find_column_and_keys,
     list_key_index,
     verdict_sql,
 )
 from passk_cli.files.sources.source import (
     DEFAULT_MAX_OBJECT_BYTES,
-    DUCKDB_PACKINGS,
+    DUCKDB_COMPRESSIONS,
     Source,
     text_kind,
 )
@@ -44,7 +44,7 @@ from passk_cli.files.sources.source import (
 if TYPE_CHECKING:
     from passk_cli.files.formats.format import Format
 
-NUMBER_CAST_SQL = (
+NUMBER_CAST_SQL_VARIANTS = (
     "CAST(CASE WHEN strlen({name}) > 15 AND NOT contains({name}, '.') THEN error('a long number')"
     " ELSE {name} END AS DOUBLE)",
     "CAST(CASE WHEN NOT regexp_full_match({name}, '[+-]?[0-9]+') THEN error('not a whole number')"
@@ -105,7 +105,7 @@ class Layout:
 
     def column_kinds(self, column: str) -> set[str]:
         """The kinds of values in a column, or in the column that contains a nested field."""
-        path = find_column(column, self.kinds_by_column)
+        path = find_column_and_keys(column, self.kinds_by_column)
         return self.kinds_by_column[path[0]] if path else set()
 
     def column_parts(self, column: str) -> list[str]:
@@ -121,7 +121,9 @@ class Layout:
     def with_further_columns(self, names: Iterable[str]) -> Layout:
         """The layout with further columns that may occur only in later records."""
         names = () if self.contains_all_columns or self.kind != "jsonl" else names
-        unseen = (name for name in names if find_column(name, self.kinds_by_column) is None)
+        unseen = (
+            name for name in names if find_column_and_keys(name, self.kinds_by_column) is None
+        )
         columns = ((name, frozenset({"text"})) for name in unseen)
         return replace(self, columns=(*self.columns, *columns))
 
@@ -166,7 +168,7 @@ class Layout:
         size = f", maximum_object_size={max(object_bytes, self.longest_row_bytes + 1)}"
         files = f"[{', '.join(map(quote_text, paths))}]"
         if self.kind not in ("frame", "parquet"):
-            options += f", compression={quote_text(DUCKDB_PACKINGS[self.packing])}"
+            options += f", compression={quote_text(DUCKDB_COMPRESSIONS[self.packing])}"
         if self.table_name:
             casts = (
                 f"CAST({quote_name(c)} AS {kind}) AS {quote_name(c)}" for c, kind in types.items()
@@ -309,7 +311,7 @@ class Layout:
             signs = (f"replace(replace({part}, '%', '%25'), '/', '%2F')" for part in before)
             slash = " || '/' || "
             return f"({slash.join([*signs, last])})"
-        name, keys = find_column(column, self.kinds_by_column) or (column, [])
+        name, keys = find_column_and_keys(column, self.kinds_by_column) or (column, [])
         if sql_type != "VARCHAR" and EACH_ENTRY_KEY in keys:
             return self._list_entries_sql(name, keys)
         if list_key_index(keys) < len(keys) and EACH_ENTRY_KEY not in keys:
@@ -333,7 +335,7 @@ class Layout:
         """
         numbers = []
         for part, unit in amount_addends(role, column, self.kinds_by_column):
-            base, keys = find_column(part, self.kinds_by_column) or (part, [])
+            base, keys = find_column_and_keys(part, self.kinds_by_column) or (part, [])
             if EACH_ENTRY_KEY not in keys and ("list" not in self.kinds_by_column[base] or keys):
                 numbers.append(amount_sql(self.column_text_sql(part, nested), unit))
                 continue
@@ -379,12 +381,12 @@ class Layout:
         return ".".join((value, *map(quote_name, keys)))
 
     def condition_value_sql(
-        self, column: str, nested: Container[str], numbers: str = NUMBER_CAST_SQL[0]
+        self, column: str, nested: Container[str], numbers: str = NUMBER_CAST_SQL_VARIANTS[0]
     ) -> str:
         """SQL that represents a column in a condition. The result is a number or truth value if all
         values in the column are numbers or truth values.
 
-        numbers : an entry of NUMBER_CAST_SQL, which converts a string to a number.
+        numbers : an entry of NUMBER_CAST_SQL_VARIANTS, which converts a string to a number.
         """
         if column in self.joined_columns:
             return self.column_text_sql(column, nested)

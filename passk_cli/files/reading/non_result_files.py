@@ -17,7 +17,7 @@ from passk_cli.suggested_fix import SuggestedFix
 _MAX_EMPTY_FILE_BYTES = 64
 
 
-class UnreadFileError(NoResultsError):
+class ExcludedFileError(NoResultsError):
     """The error for a history, or for a file that an option excludes although the file may contain
     results.
 
@@ -63,7 +63,7 @@ def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoR
             error = NoResultsError(
                 source.name, problem, "if the file contains results, pass the path of the file"
             )
-            strays.append(UnreadFileError(error, "") if past else error)
+            strays.append(ExcludedFileError(error, "") if past else error)
     return (results, strays) if results else ([*batches], [])
 
 

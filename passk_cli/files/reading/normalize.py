@@ -38,7 +38,7 @@ from passk_cli.files.formats.format import (
     sniff_file,
 )
 from passk_cli.files.reading.layout import Batch, Layout
-from passk_cli.files.reading.non_result_files import UnreadFileError
+from passk_cli.files.reading.non_result_files import ExcludedFileError
 from passk_cli.files.reading.schema_detection import (
     NormalizedFiles,
     require_template_match,
@@ -55,11 +55,15 @@ from passk_cli.files.roles import (
     SETTING_COLUMN_NAMES,
     ColumnRoles,
     field_columns,
-    find_column,
+    find_column_and_keys,
     usual_columns,
     without_absent_fields,
 )
-from passk_cli.files.sources.path_templates import folder_columns, path_columns, template_columns
+from passk_cli.files.sources.path_templates import (
+    key_value_folder_columns,
+    path_columns,
+    template_columns,
+)
 from passk_cli.files.sources.source import Source, json_line, type_kind, value_kind
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural, truncated_text
@@ -68,13 +72,13 @@ from passk_cli.text import plural, truncated_text
 # so that attempt numbers stay unique.
 _ATTEMPT_NUMBER_OFFSET_PER_RUN = 1_000_000
 _MODEL_TEXT_COLUMNS = ("answer", "solution")
-# To list the costs and other amounts in a file, passk searches at most _MAX_PROBED_ATTEMPTS
+# To list the costs and other amounts in a file, passk searches at most _MAX_COST_SEARCH_ATTEMPTS
 # attempts of the file.
-_MAX_PROBED_ATTEMPTS = 20
+_MAX_COST_SEARCH_ATTEMPTS = 20
 # If there are more than _MAX_DUCKDB_DOCUMENTS files, Python parses short JSON documents, because
 # DuckDB is slower for many files.
 _MAX_DUCKDB_DOCUMENTS = 300
-_MAX_MEMORY_BYTES = 1 << 20
+_MAX_BUFFER_BYTES = 1 << 20
 # The value ONLY_OUTCOME of --outcome means the only outcome of each file, regardless of its name.
 ONLY_OUTCOME = "only"
 
@@ -104,7 +108,7 @@ def recognise_files(
     columns = [*field_columns(request.named_columns), *request.by]
     for source in sources:
         file = sniff_file(source, neighbours)
-        form = forced or formats.requested_format(file, request.records, columns)
+        form = forced or formats.format_required_by_options(file, request.records, columns)
         if form is None:
             file, form = formats.recognise_format(file) or (file, None)
         if form is None and len(sources) > _MAX_DUCKDB_DOCUMENTS:
@@ -310,7 +314,7 @@ class _RowFile:
 
     def append_rows(self, page: _RowFile, source: Source) -> None:
         page.file.seek(0)
-        shutil.copyfileobj(page.file, self.file, _MAX_MEMORY_BYTES)
+        shutil.copyfileobj(page.file, self.file, _MAX_BUFFER_BYTES)
         self.sources.append(source)
         self.longest_row_bytes = max(self.longest_row_bytes, page.longest_row_bytes)
         for name, types in page.types_by_column.items():
@@ -344,7 +348,7 @@ class _RowFileWriter:
         row_request = RowRequest(outcome, self._texts, self._request.skip_bad)
         source, result = recognised.source, self._result
         in_path = template_columns(source.name, self._request.template)
-        in_folders = folder_columns(source.name, self._request.by)
+        in_folders = key_value_folder_columns(source.name, self._request.by)
         run = str(table.constants.get("run"))
         runs = self.runs.get(_model_and_suite(recognised, table), ())
         run_index = runs.index(run) if run in runs else 0
@@ -352,7 +356,7 @@ class _RowFileWriter:
         # A converted table contains only the costs that the user requested.
         has_all_amounts = self._request.conversion is None
         number, task_kinds, unnamed, has_model = 0, set[str](), "", False
-        with SpooledTemporaryFile(_MAX_MEMORY_BYTES, dir=str(self._folder)) as file:
+        with SpooledTemporaryFile(_MAX_BUFFER_BYTES, dir=str(self._folder)) as file:
             page = _RowFile(recognised.format, None, file)
             for number, row in enumerate(cast("Iterator[Row]", table.rows(row_request)), 1):
                 place = f"{source.name}: {row.place or f'attempt {number}'}"
@@ -368,7 +372,7 @@ class _RowFileWriter:
                         else f"{run} {attempt_name}"
                     )
                 if recognised.format.read_usage_amounts is not None and (
-                    self._spent or number <= _MAX_PROBED_ATTEMPTS
+                    self._spent or number <= _MAX_COST_SEARCH_ATTEMPTS
                 ):
                     spent = {
                         name: value
@@ -408,7 +412,7 @@ class _RowFileWriter:
         contents = recognised.format.read_contents(recognised.file)
         row_request = RowRequest(skip_bad=request.skip_bad)
         number, broken = 0, dict[str, float]()
-        with SpooledTemporaryFile(_MAX_MEMORY_BYTES, dir=str(self._folder)) as file:
+        with SpooledTemporaryFile(_MAX_BUFFER_BYTES, dir=str(self._folder)) as file:
             page = _RowFile(recognised.format, None, file)
             for number, record in enumerate(
                 cast("Iterator[Record]", contents.rows(row_request)), 1
@@ -451,7 +455,7 @@ class _RowFileWriter:
             if roles.model is None:
                 self._result.paths_without_model.add(source.path)
             grouping = [column for column in (*request.by, request.cluster) if column]
-            without = tuple(find_column(column, kinds) is None for column in grouping)
+            without = tuple(find_column_and_keys(column, kinds) is None for column in grouping)
             meaning = (recognised.format.name, roles, frozenset(facts), without)
             self._row_file_for_key(meaning, recognised.format, roles).append_rows(page, source)
         self._result.add_task_kinds(source, kinds.get(roles.task, set()))
@@ -478,7 +482,7 @@ class _RowFileWriter:
                 roles = sheet.roles or self._attempt_roles(sheet.sources[0].name, kinds)
             except NoResultsError as error:
                 for source in sheet.sources:
-                    unread = UnreadFileError(
+                    unread = ExcludedFileError(
                         error.with_changes(NoResultsError, place=source.name), None
                     )
                     self._result.skip_file(source, unread)
@@ -505,7 +509,9 @@ class _RowFileWriter:
         for message in (*table.messages, *row_request.messages):
             self._result.files_by_message.setdefault(message, []).append(source.name)
         suite = table.constants.get("suite")
-        tasks = (f"{task}" if suite is None else f"{suite}/{task}" for task in table.task_order)
+        tasks = (
+            f"{task}" if suite is None else f"{suite}/{task}" for task in table.shuffled_task_order
+        )
         self._result.task_orders.add(tuple(tasks))
 
     def _row_columns(

@@ -23,7 +23,7 @@ from passk_cli.files.request import TABLE_FORMATS, Request
 from passk_cli.files.roles import (
     EACH_ENTRY_KEY,
     FAILED_LIST_WORDS,
-    ROLE_WORDS,
+    NAME_WORDS_BY_ROLE,
     ColumnRoles,
     column_name_words,
     role_name_strength,
@@ -535,8 +535,8 @@ def _nesting_level_names(
             name = "attempt"
         elif (
             "attempt" in names
-            or column_name_words(above) & ROLE_WORDS["task"]
-            or _contexts_name_models(contexts)
+            or column_name_words(above) & NAME_WORDS_BY_ROLE["task"]
+            or _have_model_field(contexts)
         ):
             name = "task"
         else:
@@ -571,7 +571,7 @@ def _nesting_level_name(keys: Sequence[str], tasks: Sequence[str]) -> str:
     return "part" if several else "task"
 
 
-def _contexts_name_models(contexts: Sequence[RecordContext]) -> bool:
+def _have_model_field(contexts: Sequence[RecordContext]) -> bool:
     return any(role_name_strength("model", name) for context in contexts[:1] for name in context)
 
 

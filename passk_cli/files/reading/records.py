@@ -28,7 +28,7 @@ from passk_cli.files.sources.source import (
     numbered_lines,
     object_with_unique_keys,
     open_bytes,
-    parse_record,
+    parse_record_or_error,
 )
 
 Record = Mapping[str, Any]
@@ -112,7 +112,7 @@ def _parsed_record(
             return BadRecordError(place, *NUL_BYTES_PROBLEM, settles=[SKIP_BAD_LINES_FIX])
         problem = f"{len(raw_row)} fields; the header has {len(names)}"
         return BadRecordError(place, problem, settles=[SKIP_BAD_LINES_FIX])
-    return parse_record(raw_row, place, hook)
+    return parse_record_or_error(raw_row, place, hook)
 
 
 def read_records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:

@@ -24,7 +24,7 @@ from passk_cli.files.database import (
 )
 from passk_cli.files.reading.condition import names_in_condition
 from passk_cli.files.reading.layout import Batch, Layout
-from passk_cli.files.reading.non_result_files import UnreadFileError, without_non_results
+from passk_cli.files.reading.non_result_files import ExcludedFileError, without_non_results
 from passk_cli.files.reading.records import first_bad_record_error
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
@@ -36,7 +36,7 @@ from passk_cli.files.roles import (
     absent_columns,
     assign_roles,
     field_columns,
-    find_column,
+    find_column_and_keys,
     first_key,
     usual_columns,
     without_absent_fields,
@@ -59,12 +59,12 @@ from passk_cli.files.sources.source import (
     type_kind,
 )
 from passk_cli.limits import MOST_COLUMNS
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.text import first_few, plural
 
 DELIMITERS = {"csv": ",;|", "tsv": "\t"}
 _MAX_FIRST_RECORDS = 100
-_ASSIGNMENT_PATTERN = re.compile(r"(export )?\w+=")
+_SHELL_ASSIGNMENT_PATTERN = re.compile(r"(export )?\w+=")
 _NUMERIC_SQL_TYPE_PATTERN = re.compile("U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
 EMPTY_FILES_WARNING = DiagnosticType(
     "empty-files", WARNING,
@@ -136,7 +136,7 @@ class NormalizedFiles:
 
     def skip_file(self, source: Source, error: NoResultsError) -> None:
         """Skip a file in a folder. If the user named the file, raise the error instead."""
-        if source.is_explicit and not isinstance(error, UnreadFileError):
+        if source.is_explicit and not isinstance(error, ExcludedFileError):
             raise error
         self.known_format_errors.append(error)
 
@@ -219,7 +219,7 @@ def detect_batches(
         _require_matching_files(batches, request, attempts.skipped_file_errors, named_files)
     else:
         errors = sorted(
-            attempts.skipped_file_errors, key=lambda error: not isinstance(error, UnreadFileError)
+            attempts.skipped_file_errors, key=lambda error: not isinstance(error, ExcludedFileError)
         )
         first, *other_errors = errors
         more = (
@@ -258,7 +258,7 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
     if request.outcome is not None:
         if "outcome" in request.fields:
             raise ParameterError(
-                OptionValue("--outcome", request.outcome),
+                OptionWithValue("--outcome", request.outcome),
                 "a field also names the outcome; name the outcome only once",
                 name="contradicting-options", settles=[SuggestedFix({"--outcome": None})],
             )  # fmt: skip
@@ -288,14 +288,16 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
                 )
             except NoResultsError:
                 raise error from None
-            raise UnreadFileError(error, roles_with_absent.outcome or roles_with_absent.c) from None
+            raise ExcludedFileError(
+                error, roles_with_absent.outcome or roles_with_absent.c
+            ) from None
         raise
 
 
 def require_template_match(
     source: Source, request: Request, kinds: Mapping[str, set[str]], roles: ColumnRoles | None
 ) -> None:
-    """Raise UnreadFileError if the path of a file with results does not match --path.
+    """Raise ExcludedFileError if the path of a file with results does not match --path.
 
     roles : roles of the columns, including columns from the path template, or None for a harness.
     """
@@ -304,7 +306,7 @@ def require_template_match(
     problem = f"the path of the file does not match {request.template.text}"
     remedy = "write * for parts that differ and **/ for folders, or leave the file out"
     error = NoResultsError(source.name, problem, remedy, name="bad-path")
-    raise UnreadFileError(error, None if roles is None else roles.outcome or roles.c)
+    raise ExcludedFileError(error, None if roles is None else roles.outcome or roles.c)
 
 
 def _require_matching_files(
@@ -319,7 +321,7 @@ def _require_matching_files(
     A file in a folder is skipped if it has a different outcome column.
     """
     outcomes = {None, *(batch.roles.outcome or batch.roles.c for batch in batches)}
-    refused = [e for e in passed_over if isinstance(e, UnreadFileError)
+    refused = [e for e in passed_over if isinstance(e, ExcludedFileError)
             and (e.outcome in outcomes or str(e.place) in named_files)]  # fmt: skip
     if refused:
         first = refused[0]
@@ -352,7 +354,8 @@ def _table_layout(
     unseen = [
         c
         for c in columns
-        if not layout.contains_all_columns and find_column(c, layout.kinds_by_column) is None
+        if not layout.contains_all_columns
+        and find_column_and_keys(c, layout.kinds_by_column) is None
     ]
     if any(contains_text(source, json.dumps(first_key(column))[:-1].encode()) for column in unseen):
         layout = detect_layout(con, source, request.format, to_the_end=True)
@@ -377,7 +380,7 @@ def _table_layout(
         and LINE_NUMBER_AS_TASK in request.named_columns.values()
     ):
         raise ParameterError(
-            OptionValue("--skip-bad"),
+            OptionWithValue("--skip-bad"),
             f"{LINE_NUMBER_AS_TASK} cannot number rows if some rows are left out",
             name="contradicting-options", settles=[SuggestedFix({"--skip-bad": None})],
         )  # fmt: skip
@@ -572,7 +575,7 @@ def _delimited_layout(source: Source, text: str, forced: str | None) -> Layout:
     # A column without a name, such as a pandas index, is named by its position.
     header = next(rows, (1, []))[1]
     names = [name or f"column {place}" for place, name in enumerate(header, 1)]
-    if len(names) < 2 or _ASSIGNMENT_PATTERN.match(names[0]):
+    if len(names) < 2 or _SHELL_ASSIGNMENT_PATTERN.match(names[0]):
         # The error shows no text of the file, because the file may contain a password.
         problem = "this is neither JSON nor a delimited table"
         remedy = "a table needs a header line with at least a task and an outcome"

@@ -62,7 +62,7 @@ class Archive:
         Errors: KeyError if no member has this name. DataError if the member cannot be unpacked.
         """
         member = self._members[name]
-        data = self._packed_bytes(member)
+        data = self._read_packed_data(member)
         try:
             # One extra byte is read to detect a member that is longer than its stated size.
             if member.compress_type == _DEFLATED:
@@ -93,7 +93,7 @@ class Archive:
         if size > _HARMLESS_BYTES and size > MAX_RATIO * max(packed, 1):
             raise _suspicious_error(place, f"{packed:,} packed bytes unpack to {size:,} bytes")
 
-    def _packed_bytes(self, member: zipfile.ZipInfo) -> bytes:
+    def _read_packed_data(self, member: zipfile.ZipInfo) -> bytes:
         place = f"{self._source.name}: {member.filename}"
         self._require_size_limit(place, member.file_size, member.compress_size)
         if member.file_size > MAX_BYTES:

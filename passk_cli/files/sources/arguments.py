@@ -30,10 +30,10 @@ from passk_cli.files.sources.source import (
     BYTE_ORDER_MARK,
     DATA_FORMAT_SUFFIXES,
     HEAD_BYTES,
-    PACKED_SUFFIXES,
+    SUPPORTED_PACKING_SUFFIXES,
     Source,
+    detect_compression,
     detect_encoding,
-    detect_packing,
     first_bytes,
     open_bytes,
     refuse_binary,
@@ -42,7 +42,7 @@ from passk_cli.files.sources.source import (
     require_usual_unpacked_size,
     without_suffixes,
 )
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 from passk_cli.suggestions import did_you_mean, find_pattern, nearest_names
 from passk_cli.text import decode_name, public_url
 
@@ -51,7 +51,7 @@ from passk_cli.text import decode_name, public_url
 ROWS, UNNAMED = "<rows>", "model"
 # _PACKED_FILE_SUFFIXES lists the suffixes of packed files. _PACKED_FILE_SUFFIXES also includes
 # unsupported compression formats, so that passk reports an error for such files.
-_PACKED_FILE_SUFFIXES = (*PACKED_SUFFIXES, ".bz2", ".xz", ".lz4")
+_PACKED_FILE_SUFFIXES = (*SUPPORTED_PACKING_SUFFIXES, ".bz2", ".xz", ".lz4")
 _RESULT_SUFFIXES = tuple(
     suffix + packed for suffix in DATA_FORMAT_SUFFIXES for packed in _PACKED_FILE_SUFFIXES
 )
@@ -203,7 +203,7 @@ def arguments_without_file(arguments: Sequence[str], argument: str) -> list[str]
     return remaining
 
 
-def is_file_argument(argument: str) -> bool:
+def is_existing_data_argument(argument: str) -> bool:
     """Whether an argument names existing files, a folder, a glob or standard input.
 
     A glob must match files with a suffix of result files, because a pattern like `m*` may also mean
@@ -221,7 +221,7 @@ def is_file_argument(argument: str) -> bool:
 
 def base_name(argument: str) -> str:
     """The name of the file that an argument names, without folders and label."""
-    return os.path.basename(_display_name(split_label(argument)[1]).rstrip("/"))
+    return os.path.basename(_path_without_secrets(split_label(argument)[1]).rstrip("/"))
 
 
 def distinguishing_name(argument: str, rivals: Sequence[str]) -> str:
@@ -236,8 +236,8 @@ def distinguishing_name(argument: str, rivals: Sequence[str]) -> str:
     label, path = split_label(argument)
     if label is not None:
         return label
-    parts = Path(_display_name(path)).parts
-    paths = [Path(_display_name(split_label(rival)[1])).parts for rival in rivals]
+    parts = Path(_path_without_secrets(path)).parts
+    paths = [Path(_path_without_secrets(split_label(rival)[1])).parts for rival in rivals]
     for size in range(1, len(parts) + 1):
         if all(rival[-size:] != parts[-size:] for rival in paths):
             return "/".join(parts[-size:])
@@ -273,7 +273,7 @@ def model_names(sources: Sequence[Source]) -> dict[str, str]:
     return names
 
 
-def _display_name(path: str) -> str:
+def _path_without_secrets(path: str) -> str:
     return public_url(path) if remote.is_remote(path) else path
 
 
@@ -338,9 +338,9 @@ def missing_baseline_error(
         problem = "no such file, and no such model"
         similar = similar_files(name)
         if not similar or find_pattern(name, models)[1] or nearest_names(name, models):
-            return no_such_model_error(OptionValue(option, name), problem, name, models, option)
+            return no_such_model_error(OptionWithValue(option, name), problem, name, models, option)
         problem += f"; {did_you_mean(similar)}"
-    return ParameterError(OptionValue(option, name), problem, name="no-such-model")
+    return ParameterError(OptionWithValue(option, name), problem, name="no-such-model")
 
 
 def has_result_suffix(name: str) -> bool:
@@ -452,7 +452,7 @@ def _copy_stream(stream: IO[bytes], copy: Path, name: str) -> str:
     room, size = shutil.disk_usage(copy.parent).free // 2, 0
     with open(copy, "wb") as file:
         while block := stream.read(1 << 20):
-            packed = block.startswith((b"PAR1", b"PK")) or detect_packing(block) != "none"
+            packed = block.startswith((b"PAR1", b"PK")) or detect_compression(block) != "none"
             if not size and not packed:
                 refuse_binary(name, block[:HEAD_BYTES])
             size += file.write(block)
@@ -472,7 +472,7 @@ def _make_source(
             start = file.read(HEAD_BYTES)
     except OSError as error:
         raise _unreadable_error(name, error) from None
-    literal, packing = os.path.abspath(path), detect_packing(start)
+    literal, packing = os.path.abspath(path), detect_compression(start)
     # DuckDB needs a link for names that contain *, ? or [, or are not UTF-8.
     if glob.has_magic(literal) or decode_name(literal) != literal:
         link = spool / f"{place}.link"

@@ -21,12 +21,14 @@ _BLOCK_BYTES = 1 << 18
 _MAX_KEY_DEPTH = 3
 # To find keys, passk parses at most _MAX_PARSED_ELEMENTS elements of an array.
 _MAX_PARSED_ELEMENTS = 1000
-# passk keeps at most _MAX_KEPT_TEXTS strings from a skipped object, and only strings of at most
-# _MAX_KEPT_TEXTS characters.
-_MAX_KEPT_TEXTS = 100
-# _JSON_TOKEN_PATTERN matches a sign between values, or a JSON string, even if the text ends inside
-# the string.
-_JSON_TOKEN_PATTERN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]', re.DOTALL)
+# passk keeps at most _SKIPPED_OBJECT_STRING_LIMIT strings from a skipped object, and only strings
+# of at most _SKIPPED_OBJECT_STRING_LIMIT characters.
+_SKIPPED_OBJECT_STRING_LIMIT = 100
+# _STRING_OR_PUNCTUATION_PATTERN matches a sign between values, or a JSON string, even if the text
+# ends inside the string.
+_STRING_OR_PUNCTUATION_PATTERN = re.compile(
+    r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]', re.DOTALL
+)
 _WHITE_SPACE_PATTERN = re.compile(r"[ \t\r\n\ufeff]*")
 _CUT_OFF_MARGIN = 64
 _decode_json_value = json.JSONDecoder(object_pairs_hook=object_with_unique_keys).raw_decode
@@ -95,7 +97,7 @@ def top_level_object(stream: IO[bytes], streamed: Sequence[str], name: str = "")
     text, top = _JsonWindow(stream, name), {}
     for key in _object_keys(text):
         if key in streamed:
-            _skip_value(text)
+            _summarize_skipped_value(text)
         else:
             top[key] = text.read_value()
     text.expect_end()
@@ -119,11 +121,11 @@ def _read_items_below_keys(
             if key == keys[0]:
                 yield from _read_items_below_keys(text, keys[1:], sign, take, siblings)
             else:
-                siblings[key] = _skip_value(text)
+                siblings[key] = _summarize_skipped_value(text)
     elif not keys and text.peek() == sign:
         yield from take(text)
     else:
-        _skip_value(text)
+        _summarize_skipped_value(text)
 
 
 def _step_through_elements(text: _JsonWindow, opening: str, closing: str) -> Iterator[None]:
@@ -156,7 +158,7 @@ def _list_elements(text: _JsonWindow) -> Iterator[Any]:
     return (text.read_value() for _ in _step_through_elements(text, "[", "]"))
 
 
-def _skip_value(text: _JsonWindow, depth: int = 2) -> Any:
+def _summarize_skipped_value(text: _JsonWindow, depth: int = 2) -> Any:
     """Move past a value piece by piece, so that a large value needs little memory.
 
     The result is a plain value unchanged, a list with only its first element, or an object with
@@ -171,11 +173,11 @@ def _skip_value(text: _JsonWindow, depth: int = 2) -> Any:
     if sign == "{" and depth:
         texts: dict[str, str] = {}
         for key in _object_keys(text):
-            value = _skip_value(text, depth - 1)
+            value = _summarize_skipped_value(text, depth - 1)
             if (
-                len(texts) < _MAX_KEPT_TEXTS
+                len(texts) < _SKIPPED_OBJECT_STRING_LIMIT
                 and isinstance(value, str)
-                and len(value) <= _MAX_KEPT_TEXTS
+                and len(value) <= _SKIPPED_OBJECT_STRING_LIMIT
             ):
                 texts[key] = value
         return texts
@@ -261,7 +263,7 @@ class _JsonWindow:
         self._text, self._at = self._text[self._at :] + more, 0
 
 
-def parse_document(text: str) -> Any:
+def parse_document_or_none(text: str) -> Any:
     """Parse a JSON text. The result is None if the text is not JSON, or if an object contains a key
     twice."""
     try:
@@ -281,7 +283,7 @@ def parse_beginning(text: str) -> Any:
     """
     around: list[str] = []
     last, elements = None, 0
-    for match in _JSON_TOKEN_PATTERN.finditer(text):
+    for match in _STRING_OR_PUNCTUATION_PATTERN.finditer(text):
         if (sign := match.group())[0] == '"':
             continue
         last = match

@@ -14,7 +14,12 @@ import duckdb
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import quote_text, shared_connection
-from passk_cli.files.sources.arguments import ROWS, expand_arguments, is_file_argument, is_read_once
+from passk_cli.files.sources.arguments import (
+    ROWS,
+    expand_arguments,
+    is_existing_data_argument,
+    is_read_once,
+)
 from passk_cli.files.sources.source import Source
 
 READABLE_DATA_TEXT = (
@@ -150,7 +155,7 @@ def rows_of_columns(columns: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
         if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
             problem = f"column {str(name)!r} is a {type(column).__name__}"
             remedy = "give a list with one value per row"
-            if isinstance(column, str) and is_file_argument(column):
+            if isinstance(column, str) and is_existing_data_argument(column):
                 labelled = json.dumps([f"{key}={value}" for key, value in columns.items()])
                 remedy = f"to give files labels, use a list: {labelled}"
             raise DataError("columns", problem, remedy, name="wrong-data")
@@ -206,7 +211,7 @@ def write_rows_file(rows: Iterable[Any], path: Path) -> Source:
     return Source(str(path), ROWS, None, "none")
 
 
-def source_with_column(column: str, data: Any, spool: Path) -> Source | None:
+def source_if_column_exists(column: str, data: Any, spool: Path) -> Source | None:
     """Write the data to a file of records if the data has a given column. Return the file, or None
     if there is no such column.
 
@@ -283,7 +288,7 @@ def register_table(con: duckdb.DuckDBPyConnection, data: Any, table: str = "fram
         return
     # The table from Python is copied, because some tables can be read only once.
     try:
-        con.register("stream", _RowStream(data))
+        con.register("stream", _ArrowStreamWrapper(data))
         con.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT * FROM stream")
     except Exception as error:
         first = str(error).split("\n")[0]
@@ -332,7 +337,7 @@ def _as_json(value: Any) -> Any:
     return value if isinstance(value, float) and math.isfinite(value) else str(value)
 
 
-class _RowStream:
+class _ArrowStreamWrapper:
     """Wraps a table and exposes only its rows, so that DuckDB reads the table without pyarrow."""
 
     def __init__(self, table: Any) -> None:

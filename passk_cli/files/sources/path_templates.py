@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionWithValue
 
 _TEMPLATE_PART_PATTERN = re.compile(r"\{(\w+)\}|\*\*/|\*|[^{}*]+|.")
 # _NUMBERED_RUN_NAME_PATTERN matches the name of a folder or file that ends with the number of a run
@@ -50,11 +50,11 @@ class PathTemplate:
         broken = re.search(r"[{}]", re.sub(r"\{\w+\}", "", self.text))
         if not names or broken or not all(map(str.isidentifier, names)):
             remedy = "write column names in braces, for example '{model}/{task}/run-{attempt}.json'"
-            raise ParameterError(OptionValue("--path", self.text), remedy)
+            raise ParameterError(OptionWithValue("--path", self.text), remedy)
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             problem = f"{{{twice[0]}}} occurs twice; write * for one of the two"
-            raise ParameterError(OptionValue("--path", self.text), problem)
+            raise ParameterError(OptionWithValue("--path", self.text), problem)
 
     @cached_property
     def column_names(self) -> tuple[str, ...]:
@@ -167,11 +167,11 @@ def suggested_template(paths: Sequence[str]) -> str:
     return "/".join(parts) + suffix
 
 
-def folder_columns(path: str, names: Sequence[str]) -> Mapping[str, str]:
+def key_value_folder_columns(path: str, names: Sequence[str]) -> Mapping[str, str]:
     """The values that folders named key=value contain for the given columns. Inner folders take
     precedence over outer folders.
 
-    >>> folder_columns("/runs/temperature=0.2/a.jsonl", ["temperature", "prompt"])
+    >>> key_value_folder_columns("/runs/temperature=0.2/a.jsonl", ["temperature", "prompt"])
     {'temperature': '0.2'}
     """
     parts = os.path.dirname(os.path.abspath(path)).split("/") if names else []
@@ -197,7 +197,7 @@ def path_columns(
         a folder does not.
     """
     lacking = [name for name in by if name not in columns]
-    return {**folder_columns(path, lacking), **template_columns(path, template)}
+    return {**key_value_folder_columns(path, lacking), **template_columns(path, template)}
 
 
 def run_labels(files: Sequence[str]) -> dict[str, str]:

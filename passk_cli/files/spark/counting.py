@@ -37,7 +37,7 @@ from passk_cli.files.toml_map import NO_MAP, ColumnMap, read_maps
 from passk_cli.option import changed_option_names
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import FileReading, ReadFacts
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
 _SUPPORTED_ROLES = ("task", "outcome", "model", "attempt", *AMOUNT_UNITS)
 _SUPPORTED_OPTIONS = frozenset(
@@ -82,7 +82,7 @@ def _read_map(request: Request) -> tuple[ColumnMap, Request]:
     maps = [] if request.map in (None, "", NO_MAP) else read_maps(request.map)
     if len(maps) != 1:
         raise ParameterError(
-            OptionValue("--engine", "spark"),
+            OptionWithValue("--engine", "spark"),
             "to count on a cluster, passk needs a map with exactly one table [data]",
             "passk describe writes a map for a local file", name="bad-map",
             settles=[SuggestedFix({"--map": Placeholder("FILE")}, "sets the map")],
@@ -115,7 +115,7 @@ def _require_supported(data_map: ColumnMap, request: Request) -> None:
             )
             settles = [] if later else [SuggestedFix({option: None})]
             raise ParameterError(
-                OptionValue(option),
+                OptionWithValue(option),
                 "a cluster cannot apply this option",
                 later,
                 settles=settles,
@@ -147,11 +147,11 @@ def _group_rows(rows: SparkRows, columns: Sequence[str], request: Request) -> An
             f"#{role}": f"sum({number})", f"#{role}_known": f"count({number})",
             f"#{role}_wrong": f"count_if(({number}) NOT BETWEEN 0 AND 1e308)",
         }  # fmt: skip
-    keys = [expr(_group_key_sql(column, request)).alias(column) for column in columns]
+    keys = [expr(_column_or_threshold_sql(column, request)).alias(column) for column in columns]
     return frame.groupBy(*keys).agg(*(expr(sql).alias(n) for n, sql in totals.items())).toArrow()
 
 
-def _group_key_sql(column: str, request: Request) -> str:
+def _column_or_threshold_sql(column: str, request: Request) -> str:
     """SQL that groups the rows: a column, or a test of whether a score reaches the threshold."""
     value, bar = quote_column(column), request.passing_score
     if bar is None or column != request.named_columns["outcome"] or column in request.by:
@@ -256,7 +256,7 @@ def _counts_from_groups(
         if missing.any()
         else None,
         duplicates_policy=request.duplicates, duplicates_checked="attempt" in roles,
-        emptied_cells=int((~has_attempts).sum()), passing_values=request.passes,
+        emptied_cell_count=int((~has_attempts).sum()), passing_values=request.passes,
         threshold=request.passing_score,
         messages=tuple(messages),
     )  # fmt: skip

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.roles import find_column
+from passk_cli.files.roles import find_column_and_keys
 from passk_cli.files.sources import remote
 from passk_cli.files.sources.arguments import split_label
-from passk_cli.files.sources.source import PACKED_SUFFIXES, Source
+from passk_cli.files.sources.source import SUPPORTED_PACKING_SUFFIXES, Source
 from passk_cli.files.spark.session import COUNT_LOCALLY_FIX, NotOnSparkError
 from passk_cli.files.toml_map import ColumnMap
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
@@ -63,7 +63,7 @@ class SparkRows(NamedTuple):
         Errors: DataError for a column that does not exist.
         """
         kinds = {column: {"record"} for column in self.columns}
-        places = [find_column(column, kinds) for column in columns]
+        places = [find_column_and_keys(column, kinds) for column in columns]
         for column, place in zip(columns, places, strict=True):
             if place is None or any(re.search(r"[\[\]'\\]", key) for key in place[1]):
                 listing = f"there are {first_few(self.columns)}"
@@ -114,7 +114,7 @@ def read_rows(
     place = public_url(addresses[0]) if remote.is_remote(addresses[0]) else addresses[0]
     # The option recursiveFileLookup prevents Spark from making columns of folders named key=value.
     reader = spark.read.options(recursiveFileLookup="true")
-    uris = reader.format("binaryFile").load([*map(_spark_path, addresses)]).inputFiles()
+    uris = reader.format("binaryFile").load([*map(_checked_spark_uri, addresses)]).inputFiles()
     sources = (Source("", os.path.basename(uri), None, "none", origin_path=uri)
                for uri in sorted({*map(unquote, uris)}))  # fmt: skip
     files = {
@@ -162,7 +162,7 @@ def read_rows(
     return SparkRows(place, read, delimited.schema(schema).csv(paths), columns)
 
 
-def _spark_path(address: str) -> str:
+def _checked_spark_uri(address: str) -> str:
     label, path = split_label(address)
     if label is not None:
         problem = 'a cluster does not accept a label; write model = {value = "NAME"} in the map'
@@ -181,7 +181,7 @@ def _spark_path(address: str) -> str:
 
 
 def _suffix(uri: str) -> str:
-    for packed in PACKED_SUFFIXES[1:]:
+    for packed in SUPPORTED_PACKING_SUFFIXES[1:]:
         uri = uri.removesuffix(packed)
     return uri.rpartition(".")[2].lower()
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.remote import is_remote
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.text import public_url
 
 INSTALL_COMMAND = "pip install pyarrow 'pyspark[connect]'"
@@ -51,9 +51,13 @@ _KNOWN_ERRORS = {
         "no such file", "check the address, and whether all workers can read it", "no-such-file",
     ),
 }  # fmt: skip
-# Lines of a Spark error that contain one of the texts in _NOISE_LINE_TEXTS are not useful.
-# _JAVA_EXCEPTION_PATTERN matches the names of Java classes before the reason.
-_NOISE_LINE_TEXTS = ("An error occurred while calling", "Exception thrown in awaitResult", "\tat ")
+# Lines of a Spark error that contain one of the texts in _UNHELPFUL_ERROR_LINE_TEXTS are not
+# useful. _JAVA_EXCEPTION_PATTERN matches the names of Java classes before the reason.
+_UNHELPFUL_ERROR_LINE_TEXTS = (
+    "An error occurred while calling",
+    "Exception thrown in awaitResult",
+    "\tat ",
+)
 _JAVA_EXCEPTION_PATTERN = r".*\b(?:[a-z]\w*\.)+\w+(?:Exception|Error)\b[:) -]*"
 
 
@@ -89,7 +93,7 @@ def spark_session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]
             # with `python -c`.
             lacking = isinstance(error, ImportError | SystemExit)
             message = "PACKAGE_NOT_INSTALLED" if lacking else str(error)
-            raise _spark_error(OptionValue("--spark-master", display_name), message) from None
+            raise _spark_error(OptionWithValue("--spark-master", display_name), message) from None
         try:
             yield spark
         except Exception as error:
@@ -103,14 +107,16 @@ def spark_session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]
 
 
 def _spark_error(
-    place: str | OptionValue, message: str, settles: Sequence[SuggestedFix] = ()
+    place: str | OptionWithValue, message: str, settles: Sequence[SuggestedFix] = ()
 ) -> PasskError:
     for words, (problem, remedy, name) in _KNOWN_ERRORS.items():
         if re.search(words, message):
             error = ParameterError if name == "missing-package" else DataError
             return error(place, problem, remedy, name=name)
     lines = (line for line in message.splitlines() if line.strip())
-    reasons = (line for line in lines if not any(sign in line for sign in _NOISE_LINE_TEXTS))
+    reasons = (
+        line for line in lines if not any(sign in line for sign in _UNHELPFUL_ERROR_LINE_TEXTS)
+    )
     reason = re.sub(
         _JAVA_EXCEPTION_PATTERN, "", " ".join(next(reasons, "no reason given").split())
     )[:200]
@@ -123,7 +129,7 @@ def _start_session(master: str | None) -> Any:
         from pyspark.sql import SparkSession
     except ImportError:
         problem = f"pyspark is not installed; install it with {INSTALL_COMMAND}"
-        engine = OptionValue("--engine", "spark")
+        engine = OptionWithValue("--engine", "spark")
         raise ParameterError(engine, problem, name="missing-package") from None
     active = SparkSession.getActiveSession()
     if active is not None and (master is None or active.conf.get("spark.master", "") == master):

@@ -21,7 +21,7 @@ from passk_cli.files.checks.check import CERTAIN, EITHER, LIKELY
 from passk_cli.files.checks.evenness import column_evenness
 from passk_cli.files.request import Request
 from passk_cli.option import options_by_field
-from passk_cli.python.python_calls import fix_in_python
+from passk_cli.python.python_calls import fix_with_python_keywords
 from passk_cli.suggested_fix import SuggestedFix
 from tests.conftest import Passk, jsonl, long_cases, mark_long_except
 from tests.files.checks.cases import MISLEADING, Case, Rows, attempts, honest
@@ -35,7 +35,7 @@ def lines(path: Path, rows: Rows) -> Path:
 
 def options_of(settle: SuggestedFix) -> dict[str, Any]:
     """The keywords of Python for a remedy."""
-    options = fix_in_python(settle, options_by_field(Request))
+    options = fix_with_python_keywords(settle, options_by_field(Request))
     assert options is not None
     return dict(options.options)
 

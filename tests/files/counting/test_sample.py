@@ -30,7 +30,7 @@ def test_a_survey_combines_all_layouts(tmp_path: Path) -> None:
     columns = {column.column: column for column in facts.column_choices}
     names = {"model", "task_id", "passed", "arm", "n", "c", "results", "note", "meta.host"}
     assert {*columns} == names
-    assert (columns["arm"].varies_within_tasks, str(columns["arm"].suggested_option)) == (
+    assert (columns["arm"].varies_within_tasks, str(columns["arm"].option_assigning_role)) == (
         True,
         "--by arm",
     )

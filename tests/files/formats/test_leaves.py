@@ -18,7 +18,7 @@ from passk_cli.errors import PasskError
 from passk_cli.files.formats import FORMATS
 from passk_cli.files.formats.format import Format, Row, RowRequest, sniff_file
 from passk_cli.files.sources.source import Source
-from passk_cli.text import strict_json
+from passk_cli.text import printable_json
 from tests.conftest import jsonl
 from tests.files.formats.cells import DATA
 
@@ -84,7 +84,7 @@ def read_rows(form: Format, path: Path) -> None:
     for outcome in contents.outcome_names or ("",):
         for row in contents.rows(RowRequest(outcome, frozenset(("answer", "solution")))):
             if isinstance(row, Row):
-                strict_json([row.task, row.attempt, row.outcome])
+                printable_json([row.task, row.attempt, row.outcome])
                 if form.read_usage_amounts is not None:
                     form.read_usage_amounts(row.record)
 

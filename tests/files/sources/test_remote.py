@@ -275,7 +275,7 @@ def test_a_file_larger_than_half_of_the_free_space_is_refused(
 
 def test_https_stays_https() -> None:
     (redirects,) = (
-        handler for handler in remote._web_opener().handlers  # type: ignore[attr-defined]
+        handler for handler in remote._restricted_web_opener().handlers  # type: ignore[attr-defined]
         if isinstance(handler, request.HTTPRedirectHandler)
     )  # fmt: skip
     ask = request.Request("https://example.org/a?token=x")
