@@ -113,7 +113,7 @@ class Draws:
         )
         for run in {0, len(g) - 1, *np.flatnonzero(several & (self.k == 0)).tolist()}:
             labels = JudgeLabels(self.n[run], c[run], table[run])
-            if bool(labels.labels_per_task) != bool(self.k):
+            if bool(labels.guaranteed_labels_per_task) != bool(self.k):
                 estimates[run] = None
                 if not labels.refusal_reason(metric):
                     estimates[run] = IntervalData(**labels.corrected(metric)._asdict())
@@ -126,9 +126,12 @@ class Draws:
             if result is not None and same is not None:
                 np.testing.assert_allclose(result.values, same.values, atol=1e-12)
                 np.testing.assert_allclose(result.hidden_variance, same.hidden_variance, atol=1e-12)
-                assert (result.label_degrees_of_freedom, result.values_near_bound is None) == (
+                assert (
+                    result.label_degrees_of_freedom,
+                    result.labelled_values_near_bound is None,
+                ) == (
                     same.label_degrees_of_freedom,
-                    same.values_near_bound is None,
+                    same.labelled_values_near_bound is None,
                 )
         return estimates
 
@@ -152,7 +155,7 @@ class Draws:
                 estimate,
                 hidden_variance=more,
                 label_degrees_of_freedom=m - 1,
-                values_near_bound=labelled if few else None,
+                labelled_values_near_bound=labelled if few else None,
             )
             for estimate, more, labelled, few in zip(estimates, hidden, u, rare, strict=True)
         ]
@@ -204,7 +207,7 @@ class Draws:
                 estimate,
                 hidden_variance=hidden[run],
                 label_degrees_of_freedom=degrees,
-                values_near_bound=few,
+                labelled_values_near_bound=few,
             )
             samples.append(None if refused[run] else sample)
         return samples

@@ -22,7 +22,7 @@ NUMBERS = (
     "tests/inference", "tests/distributions", "tests/metrics", "tests/study", "tests/commands",
     "tests/cli",
     "tests/charts", "tests/test_readme.py", "tests/test_docs.py", "tests/test_published.py",
-    "passk_cli/inference", "passk_cli/distributions", "passk_cli/metrics", "passk_cli/study",
+    "passk_cli/inference", "passk_cli/temperature_models", "passk_cli/metrics", "passk_cli/study",
 )  # fmt: skip
 
 

@@ -360,7 +360,7 @@ def _counts_reader(data: Any, question: CommandRunner, numeric: set[str]) -> Cou
         lacking = [column for column in request.by if column not in source_data.group_names]
         if (
             source_data.reread
-            and question.rereads_incomplete_counts
+            and question.rereads_if_columns_missing
             and (lacking or roles - source_data.attempts.keys())
         ):
             return source_data.reread(request)

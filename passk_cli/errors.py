@@ -161,6 +161,11 @@ def no_such_model_error(
     models = [*models]
     pattern, matches = find_pattern(word, models)
     if not matches:
+        length = len(word.strip("*"))
+        beginnings = [model[:length] for model in models] if "*" in word else []
+        if similar := nearest_names(word.strip("*"), beginnings, most=1):
+            settles = [SuggestedFix({option: [*(other_values or ()), f"{similar[0]}*"]})]
+            return ParameterError(place, problem, name="no-such-model", settles=settles)
         problem += f"; {did_you_mean_or_list(word, models)}"
         return ParameterError(place, problem, name="no-such-model")
     if other_values is None:

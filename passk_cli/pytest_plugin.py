@@ -150,19 +150,19 @@ def _marker_text(attempts: int, rules: Mapping[str, Any]) -> str:
 
 
 @lru_cache
-def _rules_problem(attempts: int, text: str) -> tuple[str, list[tuple[int, dict[str, Any]]]]:
+def _rules_problem(attempts: int, rules_json: str) -> tuple[str, list[tuple[int, dict[str, Any]]]]:
     """The reason why a test cannot use these rules, or "", and alternative pairs of a number of
     attempts and rules."""
     from passk_cli.errors import PasskError
 
-    rules = json.loads(text)
+    rules = json.loads(rules_json)
     try:
-        (worst, low), (best, high) = (judge_test(attempts, n, text) for n in (0, attempts))
+        (worst, low), (best, high) = (judge_test(attempts, n, rules_json) for n in (0, attempts))
     except PasskError as error:
         fewer = [settle.options for settle in error.fixes if not any(settle.options.values())]
         alternatives = [{n: v for n, v in rules.items() if n not in options} for options in fewer]
         if error.name in ("no-role-column", "unknown-metric") and "did you mean" not in str(error):
-            return f"rules={text}: a test passes or fails; write pass@K or pass^K", []
+            return f"rules={rules_json}: a test passes or fails; write pass@K or pass^K", []
         words = str(error.args[0]).replace("minimum=", "min=")
         return words, [(attempts, alternative) for alternative in alternatives]
     if best != "fail" and worst == "fail":
@@ -172,7 +172,7 @@ def _rules_problem(attempts: int, text: str) -> tuple[str, list[tuple[int, dict[
     return never or f"no outcome fails the test; {low}", more
 
 
-def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
+def judge_test(attempts: int, passes: int, rules_json: str) -> tuple[str, str]:
     """The verdict of a gate on a test ("pass", "undecided" or "fail"), and a sentence that explains
     the verdict.
 
@@ -182,7 +182,7 @@ def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
     import passk_cli
     from passk_cli.render.style import Style, sentence_text
 
-    options = json.loads(rules)
+    options = json.loads(rules_json)
     options["minimum"] = options.pop("min", {})
     counts = passk_cli.Counts.from_cells(
         [(_TEST_NAME_PLACEHOLDER, _TEST_NAME_PLACEHOLDER, attempts, passes)]

@@ -24,7 +24,7 @@ SYNONYMS = {
     "k ks atk passk": "k",
     "filter query select only": "where",
     "groupby group groups split splitby stratify": "by",
-    "out outfile outputfile save file": "output",
+    "out outfile outputfile save": "output",
     "fmt outputformat type as json csv markdown md latex tex": "format",
     "bootstraps nboot nbootstrap bootstrapsamples iterations nresamples": "resamples",
     "randomseed randomstate rng": "seed",

@@ -198,8 +198,8 @@ def _models_of_plot(plot: Plot) -> list[str]:
     return [model for model in dict.fromkeys(models) if model is not None]
 
 
-def _models_mentioned_in(models: Iterable[str], words: str) -> list[str]:
-    return [m for m in models if re.search(rf"(?<![\w./-]){re.escape(m)}(?![\w/-])", words)]
+def _models_mentioned_in(models: Iterable[str], text: str) -> list[str]:
+    return [m for m in models if re.search(rf"(?<![\w./-]){re.escape(m)}(?![\w/-])", text)]
 
 
 def _split_into_panels(plot: Plot, column: str) -> Plot:

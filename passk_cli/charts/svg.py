@@ -143,7 +143,7 @@ def _chart(
     plot: Plot, theme: Theme, percent: bool, room: float, size: PictureSize | None,
     spare: float = 0.0,
 ) -> SvgFragment:  # fmt: skip
-    drawer = _DRAWERS[plot.kind](plot, theme, percent, room, spare_height=spare, size=size)
+    drawer = _DRAWERS[plot.kind](plot, theme, percent, room, spare_height=spare, picture_size=size)
     room = drawer.available_width
     title = wrapped_chart_text(plot.title, _TITLE, room, bold=True)
     words = [(line, _TITLE, theme.text, "bold") for line in title]
@@ -189,25 +189,26 @@ class _PlotDrawer:
     has_no_tooltips: bool = True
     panels_per_line: int = 0
     spare_height: float = 0.0
-    size: PictureSize | None = None
+    picture_size: PictureSize | None = None
     left_margin: float = field(init=False, default=0.0)
     right_margin: float = field(init=False, default=10.0)
     panel_height: float = field(init=False, default=0.0)
     min_panel_width: ClassVar[float] = 84.0
-    # If --chart-size is not set, a picture becomes at most `growth` times as wide to keep its
-    # panels in one row.
-    growth: ClassVar[float] = 1.0
+    # If --chart-size is not set, a picture becomes at most `max_widening_factor` times as wide to
+    # keep its panels in one row.
+    max_widening_factor: ClassVar[float] = 1.0
     min_panel_height: float = field(init=False, default=_LOWEST)
 
     def __post_init__(self) -> None:
         self.panels, self.default_width = layout.panel_names(self.plot), self.available_width
-        words = (self.size or DEFAULT_PICTURE_SIZE).length_text
+        words = (self.picture_size or DEFAULT_PICTURE_SIZE).length_text
         if not self.panels_per_line:
             self.panels_per_line, count = 1, len(self.panels)
             self.measure_panel()
             least = self.min_panel_width + self.right_margin + _PANEL_GAP
             widest = max(
-                self.available_width, self.growth * self.default_width * (self.size is None)
+                self.available_width,
+                self.max_widening_factor * self.default_width * (self.picture_size is None),
             )
             fitting = int((widest - self.left_margin + _PANEL_GAP) // least)
             self.panels_per_line = 2 if count == 4 and fitting == 3 else max(1, min(count, fitting))
@@ -365,17 +366,17 @@ class _CurveDrawer(_PlotDrawer):
         series = distinct_values((*self.plot.rows, *self.plot.points), "series")
         crowded = self.plot.is_scatter_plot and len(series) > _MAX_POINTS_WITHOUT_WIDENING
         self.available_width = self.default_width * (
-            _GROWTH if crowded and self.size is None else 1.0
+            _GROWTH if crowded and self.picture_size is None else 1.0
         )
         self.panel_height = max(0.5 * self.available_width / self.panels_per_line, 90.0)
         inner = self.panel_height + self.spare_height / -(-len(self.panels) // self.panels_per_line)
         usual, extent = _MOST_ENDS * self.default_width, partial(text_width, size=_NAME)
-        most = usual + (_GROWTH - 1) * self.default_width * (self.size is None) - 19
+        most = usual + (_GROWTH - 1) * self.default_width * (self.picture_size is None) - 19
         self.lines = layout.CurveLayout.from_plot(
             self.plot, max(inner, 1.0) / (_LINE - 0.6), most, extent
         )
         ends = [extent(end["text"]) + 19 for end in self.lines.line_end_labels]
-        if self.size is None and ends:
+        if self.picture_size is None and ends:
             self.available_width += max(max(ends) - usual, 0.0)
         self.up = replace(self.lines.y_axis, length=max(inner, 1.0))
         self.ticks = tick_labels(self.up, self.percent, lambda _: 1.5 * _SMALL)
@@ -594,7 +595,7 @@ class _RowDrawer(_PlotDrawer):
     """Base class for plots with one row per name, and with headings for groups of rows."""
 
     min_panel_width: ClassVar[float] = 32.0
-    growth: ClassVar[float] = _GROWTH
+    max_widening_factor: ClassVar[float] = _GROWTH
     # Rows are 14.0 pixels high in a plot with at most 40 rows, and 10.6 pixels high in a plot with
     # more rows.
     row_limit_and_heights: ClassVar[tuple[int, float, float]] = 40, 14.0, 10.6
@@ -606,14 +607,14 @@ class _RowDrawer(_PlotDrawer):
             8 * self.plot.has_roles("head"),
         )
         extent = partial(text_width, size=_SMALL)
-        extra = (_GROWTH - 1) * self.default_width * (self.size is None)
+        extra = (_GROWTH - 1) * self.default_width * (self.picture_size is None)
         lines = layout.row_names_and_headings(self.plot, most + extra - indent, extent)
         names = max(
             extent(text, bold=True) if label is None else indent + extent(text)
             for label, text in lines
         )
         self.left_margin = 7 + names
-        if self.size is None:
+        if self.picture_size is None:
             legible = _LEGIBLE if self.plot.reference_lines else _LEGIBLE_ESTIMATES
             row = self.panels_per_line * (legible + self.right_margin + _PANEL_GAP) - _PANEL_GAP
             self.available_width = max(
@@ -651,7 +652,7 @@ class _ForestDrawer(_RowDrawer):
     numbers_width: float = field(init=False, default=0.0)
 
     def measure_panel(self) -> None:
-        roomy = self.size is None or len(self.panels) == 1
+        roomy = self.picture_size is None or len(self.panels) == 1
         if self.plot.kind in ("forest", "ranking") and not self.plot.reference_lines and roomy:
             numbers = {self._number(row) for row in self.plot.rows}
             self.numbers_width = max(text_width(text, _SMALL, bold=True) for text in numbers)

@@ -8,6 +8,7 @@ import shlex
 import stat
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from itertools import dropwhile
 from typing import Annotated, Any
 
 import typer
@@ -310,9 +311,10 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
         if problem.startswith("No such option"):
             from passk_cli.cli.fix_commands import options_by_flag
 
-            place = next(at for at, word in enumerate(arguments) if word.startswith(str(option)))
-            _, equals, value = arguments[place].partition("=")
-            value = value if equals else next(iter(arguments[place + 1 :]), "")
+            # In a group of short options such as -qz, no word begins with the unknown option -z.
+            following = dropwhile(lambda word: not word.startswith(str(option)), arguments)
+            _, equals, value = next(following, "").partition("=")
+            value = value if equals else next(following, "")
             question = option_suggestion(first, str(option), value, options_by_flag)
             problem = "; ".join(filter(None, (f"no such option: {option}", question)))
     elif first.startswith("-") and (later := [word for word in arguments if word in COMMANDS]):

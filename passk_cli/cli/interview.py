@@ -11,7 +11,7 @@ from passk_cli.cli.output import output_option_groups
 from passk_cli.commands.command import load_command
 from passk_cli.files.map_draft import MapDraft, require_new_file, write_map
 from passk_cli.files.request import Request
-from passk_cli.files.roles import POSITION_AS_TASK, column_parts, first_key
+from passk_cli.files.roles import POSITION_AS_TASK, combined_columns, first_key
 from passk_cli.option import fill_options, split_at_commas
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
@@ -150,7 +150,7 @@ def _fix_of_reply(draft: MapDraft, role: str, reply: str) -> SuggestedFix | None
     columns = {first_key(column) for column in draft.likeliest_candidates.summary_by_column} | {
         *draft.likeliest_candidates.summary_by_column
     }
-    if not all({part, first_key(part)} & columns for part in column_parts(reply)):
+    if not all({part, first_key(part)} & columns for part in combined_columns(reply)):
         return None
     return SuggestedFix({"--by": (reply,)} if role == "setting" else {"--field": {role: reply}})
 

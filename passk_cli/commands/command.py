@@ -20,8 +20,6 @@ DEFAULT_OPTIONS_TITLE = "Options"
 # A paragraph of a docstring that starts with "# " is an example, which consists of a comment and a
 # command line.
 _EXAMPLE_PREFIX = "# "
-# Earlier versions had the options in _REMOVED_OPTION_ADVICE in every command. If you use a removed
-# option, an error explains what to use instead.
 _COUNT_ON_SPARK_ADVICE = "count on the cluster first: "
 _CONVERT_SHELL_COMMAND = (
     "passk convert ADDRESS --counts --engine spark --map passk.toml -o counts.parquet"
@@ -29,7 +27,11 @@ _CONVERT_SHELL_COMMAND = (
 _CONVERT_PYTHON_CALL = (
     'convert(ADDRESS, counts=True, engine="spark", map="passk.toml", output="counts.parquet")'
 )
-_REMOVED_OPTION_ADVICE = {
+# _ABSENT_OPTION_ADVICE maps options of other tools and of earlier versions to what to use instead.
+_DATA_OPTIONS = ("file", "files", "input", "data", "path", "results")
+_ABSENT_OPTION_ADVICE = {
+    **dict.fromkeys((f"--{name}" for name in _DATA_OPTIONS), "name the files without an option"),
+    **dict.fromkeys(_DATA_OPTIONS, "the data is the first argument"),
     **dict.fromkeys(
         ("--engine", "--spark-master"), _COUNT_ON_SPARK_ADVICE + _CONVERT_SHELL_COMMAND
     ),
@@ -151,9 +153,7 @@ def option_suggestion(
 
     spelled : returns the options of a command by their spelling on the command line or in Python.
     """
-    if reason := {**_REMOVED_OPTION_ADVICE, **load_command(command).absent_option_reasons}.get(
-        word
-    ):
+    if reason := {**_ABSENT_OPTION_ADVICE, **load_command(command).absent_option_reasons}.get(word):
         return reason
     if have := [name for name in COMMANDS if word in spelled(name)]:
         return f"{first_few(have)} {'have' if have[1:] else 'has'} it"

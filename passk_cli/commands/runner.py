@@ -73,9 +73,9 @@ class CommandRunner:
 
     # `tolerates_invalid_data` is true if the command allows outcomes that neither pass nor fail.
     tolerates_invalid_data: ClassVar[bool] = False
-    # `rereads_incomplete_counts` is true if passk reads the files again when the counts lack data
+    # `rereads_if_columns_missing` is true if passk reads the files again when the counts lack data
     # that the command needs, for example the order of attempts.
-    rereads_incomplete_counts: ClassVar[bool] = False
+    rereads_if_columns_missing: ClassVar[bool] = False
     # `reports_metrics` is true if the command reports metrics at a single k, unlike commands about
     # tasks or curves.
     reports_metrics: ClassVar[bool] = True
@@ -95,9 +95,9 @@ class CommandRunner:
     label_refusal_by_option: ClassVar[Mapping[str, str]] = {}
     # `max_groups` is the maximum number of groups of --by, because more groups would take minutes.
     max_groups: ClassVar[float] = math.inf
-    # `supports_range_metrics` is true if the command supports metrics that are ranges, for example
-    # cover@0.8.
-    supports_range_metrics: ClassVar[bool] = False
+    # `supports_range_only_metrics` is true if the command supports metrics that are ranges, for
+    # example cover@0.8.
+    supports_range_only_metrics: ClassVar[bool] = False
     # `checks_independence` is true if passk tests whether attempts and tasks are independent,
     # because the intervals of the command assume independence.
     checks_independence: ClassVar[bool] = False
@@ -117,7 +117,7 @@ class CommandRunner:
             raise ParameterError("no files are given", name="no-files")
         shared = {k: v for k, v in values.items() if k not in own_fields}
         request, metrics = fill_options(Request, shared), fill_options(MetricOptions, shared)
-        if not cls.supports_range_metrics:
+        if not cls.supports_range_only_metrics:
             refuse_ranged_metrics(metrics.metrics, "-m")
         request = replace(
             request, given_options=frozenset(k for k, v in shared.items() if is_given(v))
@@ -206,7 +206,7 @@ class CommandRunner:
         confidence = options.confidence.for_metrics(metrics)
         if is_corrected(counts):
             confidence = confidence.for_corrected_values()
-        hint = options.metric_options.attempts_hint(counts)
+        hint = options.metric_options.unavailable_k_hint(counts)
         names_metrics = bool(options.metric_options.k or options.metric_options.metrics)
         short = options.metric_options.short_tasks
         return Analysis(

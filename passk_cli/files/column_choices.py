@@ -12,7 +12,7 @@ from passk_cli.files.checks import CheckContext, CheckFinding
 from passk_cli.files.checks.setting_columns import POOLED_SETTINGS_WARNING
 from passk_cli.files.reading.profile import DataProfile
 from passk_cli.files.request import Request
-from passk_cli.files.roles import column_parts
+from passk_cli.files.roles import combined_columns
 from passk_cli.files.sources.arguments import is_read_once
 from passk_cli.outcomes.provenance import DescribedColumn
 from passk_cli.suggested_fix import SuggestedFix
@@ -42,7 +42,7 @@ def column_choices(
     """
     request, profile = context.request, context.profile
     roles = dict.fromkeys(pair for b in context.batches for pair in b.roles.columns().items())
-    used_columns = {part for _, column in roles for part in column_parts(column)}
+    used_columns = {part for _, column in roles for part in combined_columns(column)}
     place = (
         None
         if context.is_known_format
@@ -65,7 +65,7 @@ def column_choices(
         used_columns.add(column)
     for role in ("outcome", "counts", "task", "model", "setting"):
         for candidate in place.get(role, ()) if place else ():
-            candidate_columns = {*column_parts(candidate.column)}
+            candidate_columns = {*combined_columns(candidate.column)}
             if not candidate_columns & used_columns or (
                 role == "outcome" and (role, candidate.column) not in roles
             ):

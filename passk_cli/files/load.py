@@ -201,7 +201,7 @@ class _CountsReader:
         errors = [finding_error(finding, batches) for finding in findings_found if finding.certain]
         if errors and not tolerant:
             raise errors[0]
-        if not (tolerant or "outcome" in request.named_columns):
+        if not (tolerant or "outcome" in request.named_column_by_role):
             self.require_usual_outcome_name(inputs, request)
         near_names = _similar_names_by_option(self.con, statement)
         counts = build_counts(self.con, statement, inputs.normalized_files, tally, tolerant)
@@ -219,7 +219,7 @@ class _CountsReader:
         if tolerant:
             from passk_cli.files.column_choices import column_choices
 
-            facts["column_choices"] = tuple(
+            facts["described_columns"] = tuple(
                 column_choices(self.con, self.sources, context, findings_found)
             )
         counts = replace(counts, read_facts=replace(counts.read_facts, **facts))

@@ -198,7 +198,7 @@ class MapDraft:
 
 def _file_suffixes(source: Source) -> Sequence[str]:
     """The suffix of a file, or both suffixes of a compressed file, for example .jsonl.gz."""
-    return Path(source.name).suffixes[-1 - (source.packing != "none") :]
+    return Path(source.name).suffixes[-1 - (source.compression != "none") :]
 
 
 def means_bad_if_true(column: str) -> bool:

@@ -24,7 +24,7 @@ from passk_cli.files.roles import (
     ColumnRoles,
     JoinedColumn,
     assign_roles,
-    column_parts,
+    combined_columns,
     joined_columns,
     usual_columns,
     verdict_sql,
@@ -98,7 +98,7 @@ def parse_fields(value: Any) -> Mapping[str, str]:
                 f"write ROLE=COLUMN, with one of the roles {', '.join(ROLES)}",
             )
         if EQUALITY_OPERATOR in column and any(
-            len(column_parts(part)) != 2 for part in column.split(",")
+            len(combined_columns(part)) != 2 for part in column.split(",")
         ):
             raise ParameterError(
                 OptionWithValue("--field", text),
@@ -540,8 +540,8 @@ class Request:
                     " be UTF-8"
                 )
         _ = self.template
-        labels, outcome = self.label_column, self.named_columns.get("outcome", "")
-        if labels and labels in column_parts(outcome):
+        labels, outcome = self.label_column, self.named_column_by_role.get("outcome", "")
+        if labels and labels in combined_columns(outcome):
             raise ParameterError(
                 OptionWithValue("--field", f"outcome={outcome}"),
                 f"{labels} contains the labels, which correct outcomes, so it cannot be the"
@@ -699,7 +699,7 @@ class Request:
         return self.alias.get(name, name)
 
     @property
-    def named_columns(self) -> dict[str, str]:
+    def named_column_by_role(self) -> dict[str, str]:
         """Map each role to the column that --field or --outcome names for the role."""
         outcome = {} if self.outcome is None else {"outcome": self.outcome}
         return {**self.fields, **outcome}
@@ -779,7 +779,7 @@ class Request:
             strict=True,
         )
         within = (*self.by, *re.findall(r"\{(\w+)\}", self.records or ""))
-        return joined_columns(self.named_columns, columns, judged, within)
+        return joined_columns(self.named_column_by_role, columns, judged, within)
 
     @property
     def judges_no_score(self) -> bool:

@@ -351,7 +351,7 @@ def assign_roles(
         for name in (
             part
             for absent_column in absent
-            for part in column_parts(absent_column)
+            for part in combined_columns(absent_column)
             if not find_column_and_keys(part, columns)
         ):
             if name == COLUMN_NAME_AS_MODEL:
@@ -602,16 +602,16 @@ def is_list_column(column: str, columns: Mapping[str, set[str]]) -> bool:
     return EACH_ENTRY_KEY in keys or ("list" in columns[base] and not keys)
 
 
-def column_parts(column: str, columns: Container[str] = ()) -> list[str]:
+def combined_columns(column: str, columns: Container[str] = ()) -> list[str]:
     """The columns that a value of --field combines, such as "year,day", "given==gold" or "old|new".
 
     columns : the columns of the data. A name that is itself a column is not divided.
 
-    >>> (column_parts("year,day"), column_parts("year,day", ["year,day"]),
-    ...  column_parts("given==gold"))
+    >>> (combined_columns("year,day"), combined_columns("year,day", ["year,day"]),
+    ...  combined_columns("given==gold"))
     (['year', 'day'], ['year,day'], ['given', 'gold'])
-    >>> (column_parts("compiles and not slow"), column_parts("scores[name=a,b].value"),
-    ...  column_parts("@value:a,b"))
+    >>> (combined_columns("compiles and not slow"), combined_columns("scores[name=a,b].value"),
+    ...  combined_columns("@value:a,b"))
     (['compiles', 'slow'], ['scores[name=a,b].value'], ['@value:a,b'])
     """
     if column in columns or column.startswith(FIXED_VALUE_PREFIX):
@@ -685,7 +685,7 @@ def field_columns(fields: Mapping[str, str]) -> list[str]:
         amount_addends(role, column) for role, column in fields.items() if role in AMOUNT_UNITS
     )
     sums = [part for of in sums_by_role for part, _ in of]
-    return [*sums, *(part for c in fields.values() for part in (c, *column_parts(c)))]
+    return [*sums, *(part for c in fields.values() for part in (c, *combined_columns(c)))]
 
 
 class JoinedColumn(NamedTuple):
@@ -735,7 +735,9 @@ def joined_columns(
     columns_by_name: dict[str, JoinedColumn] = {}
     for role, column in fields.items():
         of = (
-            column_parts(column, columns) if role in _IDENTIFYING_ROLES or role == "outcome" else []
+            combined_columns(column, columns)
+            if role in _IDENTIFYING_ROLES or role == "outcome"
+            else []
         )
         if column.startswith(FIXED_VALUE_PREFIX) and role in _IDENTIFYING_ROLES:
             columns_by_name[column] = JoinedColumn([], "a value", {"text"})
@@ -774,7 +776,7 @@ def joined_columns(
             columns_by_name[column] = JoinedColumn(of, "the one there is", kinds)
             continue
         columns_by_name |= {
-            e: JoinedColumn(column_parts(e), "an answer", {"text"})
+            e: JoinedColumn(combined_columns(e), "an answer", {"text"})
             for e in several
             if EQUALITY_OPERATOR in e
         }
@@ -814,7 +816,7 @@ def without_absent_fields(
         role: column
         for role, column in fields.items()
         if role not in _IDENTIFYING_ROLES
-        or any(find_column_and_keys(part, columns) for part in (column, *column_parts(column)))
+        or any(find_column_and_keys(part, columns) for part in (column, *combined_columns(column)))
         or spellings.isdisjoint(ROLES[role].names_by_likelihood[0])
     }
 
@@ -822,7 +824,9 @@ def without_absent_fields(
 def absent_columns(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> list[str]:
     """The missing columns that the user named for the task, the attempt or the model."""
     naming_columns = (column for role, column in fields.items() if role in _IDENTIFYING_ROLES)
-    with_parts = (c for column in naming_columns for c in (column, *column_parts(column, columns)))
+    with_parts = (
+        c for column in naming_columns for c in (column, *combined_columns(column, columns))
+    )
     return [column for column in with_parts if not find_column_and_keys(column, columns)]
 
 
@@ -1014,7 +1018,7 @@ def _derived_columns(columns: Mapping[str, set[str]]) -> set[str]:
     several = {
         name
         for name in columns
-        if all(part != name and part in columns for part in column_parts(name))
+        if all(part != name and part in columns for part in combined_columns(name))
     }
     constants = {name for name in columns if name.startswith(FIXED_VALUE_PREFIX)}
     return (

@@ -128,7 +128,7 @@ class ColumnMap:
     def merged_request(self, request: Request) -> Request:
         """Add the keys of this table to a request. Options that the user set are not changed."""
         fields, options = dict(self.columns_by_role), dict(self.options)
-        if "outcome" in request.named_columns:
+        if "outcome" in request.named_column_by_role:
             fields = {role: c for role, c in fields.items() if role not in ("n", "c")}
             options = {name: v for name, v in options.items() if name not in _OUTCOME_OPTIONS}
         options = {name: v for name, v in options.items() if name not in request.given_options}

@@ -530,7 +530,7 @@ class _CrossProductDistribution(NamedTuple):
         return slopes @ covariances @ slopes.T
 
     @property
-    def statistic(self) -> float:
+    def cross_product_difference(self) -> float:
         """The difference x₁y₂ − x₂y₁, or 0 if the difference is only a rounding error."""
         first, second = (
             self.first_model.mean_cost * self.second_model.pass_rate,
@@ -543,7 +543,7 @@ class _CrossProductDistribution(NamedTuple):
         """Two-sided p-value of θ₁ = θ₂; 1 if missing costs could make θ₁ and θ₂ equal."""
         from passk_cli.scipy_special import stdtr
 
-        away = self.statistic
+        away = self.cross_product_difference
         if away == 0.0 or (self.second_model if away > 0 else self.first_model).has_missing_cost:
             return 1.0
         (aa, ab, _), (_, bb, _), _ = self.product_covariances(away > 0)

@@ -16,7 +16,11 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.compatible_rates import CompatibleRateDistributions
-from passk_cli.inference.extrapolation import MAX_RANGE_WIDTH, largest_known_k, round_to_two_digits
+from passk_cli.inference.extrapolation import (
+    MAX_RANGE_WIDTH,
+    largest_mostly_known_k,
+    round_to_two_digits,
+)
 
 # passk predicts the range for numbers of attempts or tasks that are larger by the factors in
 # _TIMES, up to _MOST_ATTEMPTS attempts per task.
@@ -108,7 +112,7 @@ class CoverRange:
     @property
     def tenth_percentile_attempts(self) -> int:
         """The largest number of attempts that at least nine in ten tasks have."""
-        return largest_known_k(self.n)
+        return largest_mostly_known_k(self.n)
 
     @cached_property
     def data_needed(self) -> DataNeeded:

@@ -54,7 +54,7 @@ class Extrapolation:
     >>> prediction = Extrapolation(n, rng.binomial(n, rng.beta(0.3, 2, 200)))
     >>> low, high = prediction.range(100)
     >>> point = prediction.point_estimate(100)
-    >>> bool(low < point < high), prediction.largest_known_k
+    >>> bool(low < point < high), prediction.largest_mostly_known_k
     (True, 50)
     """
 
@@ -66,9 +66,9 @@ class Extrapolation:
     _ranges: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)
 
     @property
-    def largest_known_k(self) -> int:
+    def largest_mostly_known_k(self) -> int:
         """The largest k for which at least nine in ten tasks have k attempts."""
-        return largest_known_k(self.n)
+        return largest_mostly_known_k(self.n)
 
     @property
     def passes_or_failures(self) -> Ints:
@@ -145,7 +145,7 @@ class Extrapolation:
         larger k, for example with few tasks.
         """
         rates = self._compatible_distributions(k)
-        attempt_numbers = [min(times * self.largest_known_k, k) for times in _TIMES]
+        attempt_numbers = [min(times * self.largest_mostly_known_k, k) for times in _TIMES]
         if attempt_numbers[-1] > _MOST_ATTEMPTS:
             return None
         for attempts in attempt_numbers:
@@ -185,19 +185,19 @@ def _width(rates: CompatibleRateDistributions, k: int) -> float:
     return high - low
 
 
-def largest_known_k(n: Ints) -> int:
+def largest_mostly_known_k(n: Ints) -> int:
     """The largest k for which at least nine in ten tasks have k attempts."""
     tasks = -(-_KNOWN_K_TASK_TENTHS * len(n) // 10)
     return int(np.sort(n)[::-1][tasks - 1])
 
 
-def refusal_reason(n: Ints, c: Ints) -> str:
+def stopped_on_outcome_reason(n: Ints, c: Ints) -> str:
     """The reason why passk does not extrapolate; "" if there is no reason.
 
     The only possible reason is that sampling of attempts stopped at a pass, because n then depends
     on the outcomes.
 
-    >>> refusal_reason(np.full(12, 4), np.arange(12) % 5)
+    >>> stopped_on_outcome_reason(np.full(12, 4), np.arange(12) % 5)
     ''
     """
     if not has_optional_stopping(n, c):

@@ -73,7 +73,8 @@ class IntervalData:
     hidden_variance : for corrected values, variance of the mean that the values do not contain.
     label_degrees_of_freedom : for corrected values, degrees of freedom if they are fewer than the
         values imply.
-    values_near_bound : for corrected values, values with limits that the interval must include.
+    labelled_values_near_bound : for corrected values, values with limits that the interval must
+        include.
     resamples, seed : number of random draws, and their seed, for methods that need draws.
     """
 
@@ -90,7 +91,7 @@ class IntervalData:
     difference_bounds: tuple[Floats, Floats] | None = None
     hidden_variance: float = 0.0
     label_degrees_of_freedom: int | None = None
-    values_near_bound: Floats | None = None
+    labelled_values_near_bound: Floats | None = None
     resamples: int = 10_000
     seed: int = 0
 
@@ -400,11 +401,13 @@ def _remark_without_spread(
         ):
             return ""
         return "every task always passes or always fails; a width of 0 does not mean certainty"
-    if sample.values_near_bound is not None:
+    if sample.labelled_values_near_bound is not None:
         off, bound = min(
             (
                 int(
-                    np.count_nonzero(np.abs(sample.values_near_bound - bound) > ROUNDING_TOLERANCE)
+                    np.count_nonzero(
+                        np.abs(sample.labelled_values_near_bound - bound) > ROUNDING_TOLERANCE
+                    )
                 ),
                 bound,
             )
@@ -412,7 +415,7 @@ def _remark_without_spread(
         )
         which_tasks = f"all but {off} of" if off else "all"
         return (
-            f"{which_tasks} {len(sample.values_near_bound)} labelled tasks have the value"
+            f"{which_tasks} {len(sample.labelled_values_near_bound)} labelled tasks have the value"
             f" {bound:g}, so the interval is as wide as the interval of their labels;"
             " label more tasks"
         )
@@ -621,9 +624,10 @@ def _corrected_limits(
     samples: Sequence[IntervalData], tail: float
 ) -> list[Limits | _UndefinedLimitsError]:
     limits = [_logit_t(sample, tail) for sample in samples]
-    few = {at: IntervalData(sample.values_near_bound, sample.lower_bound, sample.upper_bound)
+    few = {at: IntervalData(sample.labelled_values_near_bound, sample.lower_bound,
+                            sample.upper_bound)
            for at, sample in enumerate(samples)
-           if sample.values_near_bound is not None}  # fmt: skip
+           if sample.labelled_values_near_bound is not None}  # fmt: skip
     for at, (least, most) in zip(few, _bounded_guard_limits([*few.values()], tail), strict=True):
         ends = limits[at]
         if not isinstance(ends, _UndefinedLimitsError):

@@ -45,13 +45,14 @@ class CorrectedValues(NamedTuple):
     hidden_variance : variance that is added to the variance of the mean, for errors of the judge
         that are so rare that few or no labels show them.
     label_degrees_of_freedom : degrees of freedom for Student's t.
-    values_near_bound : values of the labelled tasks from their labels, if nearly all are 0 or 1.
+    labelled_values_near_bound : values of the labelled tasks from their labels, if nearly all are 0
+        or 1.
     """
 
     values: Floats
     hidden_variance: float
     label_degrees_of_freedom: int
-    values_near_bound: Floats | None = None
+    labelled_values_near_bound: Floats | None = None
 
 
 class JudgeLabels(NamedTuple):
@@ -102,14 +103,14 @@ class JudgeLabels(NamedTuple):
         return JudgeLabels(self.n[tasks], self.c[tasks], self.label_table[tasks])
 
     @property
-    def labels_per_task(self) -> int:
+    def guaranteed_labels_per_task(self) -> int:
         """The largest k for which all labelled tasks have k labels, or labels for all attempts.
 
         The result is 0 if the labels are scattered, that is, if a task has several attempts but
         only one label.
 
         >>> table = np.array([[[0, 0], [1, 2]], [[0, 0], [0, 0]]])
-        >>> JudgeLabels(np.array([5, 5]), np.array([4, 2]), table).labels_per_task
+        >>> JudgeLabels(np.array([5, 5]), np.array([4, 2]), table).guaranteed_labels_per_task
         3
         """
         labelled = self.label_counts > 0
@@ -130,7 +131,7 @@ class JudgeLabels(NamedTuple):
         differs between strata, because `passk judge --list` chooses a different share of the
         attempts in each stratum for labelling.
         """
-        if self.labels_per_task:
+        if self.guaranteed_labels_per_task:
             return np.ones((len(self.n), 2))
         strata = JudgeStrata.from_labels(self)
         size = np.bincount(strata.stratum_codes.ravel(), strata.attempt_counts.ravel(), 4)
@@ -157,7 +158,7 @@ class JudgeLabels(NamedTuple):
     def covers_unusually_few_tasks(self) -> bool:
         """Whether scattered labels cover fewer than half as many tasks as random labels would."""
         label_count, attempts = int(self.label_counts.sum()), int(self.n.sum())
-        if self.labels_per_task or self.is_complete or label_count < FEWEST_LABELS:
+        if self.guaranteed_labels_per_task or self.is_complete or label_count < FEWEST_LABELS:
             return False
         expected = float((1 - (1 - label_count / attempts) ** self.n).sum())
         return bool(np.count_nonzero(self.label_counts) < expected / 2)
@@ -200,7 +201,7 @@ class JudgeLabels(NamedTuple):
         """The largest k for which the labels can correct pass@k and pass^k."""
         if self.is_complete:
             return int(self.n.max())
-        return self.labels_per_task or (
+        return self.guaranteed_labels_per_task or (
             MAX_K_WITH_SCATTERED_LABELS if self.label_pairs >= FEWEST_PAIRS else 1
         )
 
@@ -217,11 +218,11 @@ class JudgeLabels(NamedTuple):
         if label_count < FEWEST_LABELS and not self.is_complete:
             return f"{label_count} labels are too few; at least {FEWEST_LABELS} are needed"
         several = f"k = {k} needs {k} labels in each of {FEWEST_TASKS} tasks or more"
-        if self.labels_per_task:
+        if self.guaranteed_labels_per_task:
             tasks = int(np.count_nonzero(self.label_counts))
             if tasks < FEWEST_TASKS:
                 return f"labels of {tasks} tasks are too few; at least {FEWEST_TASKS} are needed"
-            least = self.labels_per_task
+            least = self.guaranteed_labels_per_task
             return f"labelled tasks have {least} labels; {several}" if k > least else ""
         if k > MAX_K_WITH_SCATTERED_LABELS or metric.family not in ("pass@", "pass^"):
             return f"labels are scattered over attempts; {several}"
@@ -240,7 +241,7 @@ class JudgeLabels(NamedTuple):
         """The values of a metric, corrected with labels of whole tasks or with scattered labels."""
         return (
             correct_by_labelled_tasks(metric, self)
-            if self.labels_per_task
+            if self.guaranteed_labels_per_task
             else correct_by_scattered_labels(metric, self)
         )
 
@@ -578,7 +579,7 @@ class VarianceByLabelCount(NamedTuple):
 
 def variance_by_label_count(metric: Metric, labels: JudgeLabels) -> VarianceByLabelCount:
     """How the variance of a corrected metric decreases with more labels of the same kind."""
-    per_task = labels.labels_per_task or (metric.k if metric.k > 1 else 0)
+    per_task = labels.guaranteed_labels_per_task or (metric.k if metric.k > 1 else 0)
     values, hidden, *_ = (
         correct_by_labelled_tasks(metric, labels)
         if per_task

@@ -146,26 +146,26 @@ class _CellCosts(NamedTuple):
         (failures, failed), (passes, passing) = sides
         return cls(n, failures, failed, passes, passing, limits, left_over)
 
-    def solve_probability_limits(self, places: Ints) -> tuple[Floats, Floats]:
-        remaining = (self.budgets[places][:, None] - self.pass_costs).ravel()
-        shape = len(places), len(self.pass_costs)
+    def solve_probability_limits(self, budget_indices: Ints) -> tuple[Floats, Floats]:
+        remaining = (self.budgets[budget_indices][:, None] - self.pass_costs).ravel()
+        shape = len(budget_indices), len(self.pass_costs)
         low, high = np.zeros(len(remaining)), np.zeros(len(remaining))
         affordable = remaining >= 0
         if affordable.any():
             ends = self._exact_fitting_probability(remaining[affordable])
             if ends is None:
-                return self._grid_solve_probability_limits(places)
+                return self._grid_solve_probability_limits(budget_indices)
             low[affordable], high[affordable] = ends
         return low.reshape(shape) @ self.pass_counts, high.reshape(shape) @ self.pass_counts
 
-    def _grid_solve_probability_limits(self, places: Ints) -> tuple[Floats, Floats]:
-        low, high = np.empty(len(places)), np.empty(len(places))
-        todo = np.arange(len(places))
+    def _grid_solve_probability_limits(self, budget_indices: Ints) -> tuple[Floats, Floats]:
+        low, high = np.empty(len(budget_indices)), np.empty(len(budget_indices))
+        todo = np.arange(len(budget_indices))
         while len(todo):
-            limits = self.budgets[places[todo]]
+            limits = self.budgets[budget_indices[todo]]
             in_group = limits >= _MIN_GRID_BUDGET_RATIO * limits.max()
             group, todo = todo[in_group], todo[~in_group]
-            remaining = (self.budgets[places[group]][:, None] - self.pass_costs).ravel()
+            remaining = (self.budgets[budget_indices[group]][:, None] - self.pass_costs).ravel()
             affordable, ends = remaining >= 0, np.zeros((2, len(remaining)))
             if affordable.any():
                 ends[:, affordable] = self._exact_fitting_probability(
@@ -273,10 +273,10 @@ def _as_integers(cost: Floats, budgets: Floats, n: int) -> tuple[Ints, Ints]:
     return np.rint(cost / unit).astype(np.int64), limits
 
 
-def _log2_subset_count(failures: Ints, failed: Ints, most: int) -> float:
+def _log2_subset_count(failure_costs: Ints, failure_counts: Ints, budget: int) -> float:
     """log₂ of an upper bound for the number of sets of failures that fit into the budget."""
-    costs = np.repeat(failures, failed)
-    fit, number = int(np.searchsorted(np.cumsum(costs), most, side="right")), len(costs)
+    costs = np.repeat(failure_costs, failure_counts)
+    fit, number = int(np.searchsorted(np.cumsum(costs), budget, side="right")), len(costs)
     logs = log_choose(number, np.arange(fit + 1))
     return float(np.logaddexp.reduce(logs) / np.log(2.0))
 

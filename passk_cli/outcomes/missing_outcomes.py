@@ -89,7 +89,7 @@ class MissingOutcomes:
         return int(self.missing_counts[rows].sum()), int(self.attempt_counts[rows].sum())
 
     def _rows_of_series(self, series: Sequence[str]) -> Ints:
-        rows = self.rows_of_model(series[0])
+        rows = self.row_indices_of_model(series[0])
         if len(self.task_keys[0]) > 1:
             inside = [unit[1:] == tuple(series[1 : len(unit)]) for unit in self.task_keys]
             rows = rows[np.array(inside)[self.task_key_codes[rows]]]
@@ -97,7 +97,7 @@ class MissingOutcomes:
 
     def missing_and_attempts_of_model(self, model: str) -> tuple[int, int]:
         """For a model, the number of attempts without an outcome and the number of all attempts."""
-        rows = self.rows_of_model(model)
+        rows = self.row_indices_of_model(model)
         return int(self.missing_counts[rows].sum()), int(self.attempt_counts[rows].sum())
 
     def emptied_task_counts_by_series(self) -> dict[tuple[str, ...], int]:
@@ -116,7 +116,7 @@ class MissingOutcomes:
         )
         return dict(Counter(series))
 
-    def rows_of_model(self, model: str) -> Ints:
+    def row_indices_of_model(self, model: str) -> Ints:
         """The indices of the rows of a model."""
         return np.flatnonzero(self.model_codes == self.models.index(model))
 

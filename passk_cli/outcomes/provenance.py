@@ -87,7 +87,7 @@ class ReadFacts:
     unclear_outcome_count : number of outcomes that are neither pass nor fail (only for `describe`).
     numeric_groups : --by columns that contain numbers in every file.
     files_with_unnumbered_repeats : files with several unnumbered attempts by one model at one task.
-    column_choices : all columns of the data, with columns that have a role first (only for
+    described_columns : all columns of the data, with columns that have a role first (only for
         `describe`).
     missing_reasons_by_model : model → reason for a missing outcome → number of attempts, if files
         contain reasons.
@@ -124,7 +124,7 @@ class ReadFacts:
     unclear_outcome_count: int = 0
     numeric_groups: tuple[str, ...] = ()
     files_with_unnumbered_repeats: tuple[str, ...] = ()
-    column_choices: tuple[DescribedColumn, ...] = ()
+    described_columns: tuple[DescribedColumn, ...] = ()
     where_condition: str = ""
     pooled_columns: tuple[str, ...] = ()
     passing_values: tuple[str, ...] = ()

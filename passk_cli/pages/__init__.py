@@ -13,7 +13,7 @@ FORMAT_BY_SUFFIX = {suffix: name for name, suffix in SUFFIX_BY_FORMAT.items()}
 
 
 def page_files_by_name(
-    report: Report, name: str, style: Style, pictures: str = ""
+    report: Report, page_format: str, style: Style, pictures: str = ""
 ) -> dict[str, bytes]:
     """The files of a report page, as a mapping from file names to contents.
 
@@ -21,7 +21,7 @@ def page_files_by_name(
 
     pictures : folder of the pictures of a Markdown page, or "" if the page has no pictures.
     """
-    if name == "html":
+    if page_format == "html":
         from passk_cli.pages.html import html
 
         return {"": html(report, style).encode(errors="backslashreplace")}
@@ -31,7 +31,7 @@ def page_files_by_name(
 
 
 def page_files_by_path(
-    report: Report, name: str, path: Path, style: Style
+    report: Report, page_format: str, path: Path, style: Style
 ) -> dict[Path, str | bytes]:
     """The files of a report page, as a mapping from paths to contents.
 
@@ -40,7 +40,7 @@ def page_files_by_path(
     Errors: ParameterError if the folder cannot be created.
     """
     folder = path.with_name(f"{path.stem}_images")
-    files = page_files_by_name(report, name, style, folder.name)
+    files = page_files_by_name(report, page_format, style, folder.name)
     if len(files) > 1:
         try:
             folder.mkdir(exist_ok=True)

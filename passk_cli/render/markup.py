@@ -26,7 +26,7 @@ from passk_cli.report.data_types import (
     MethodsText,
     Report,
     Table,
-    caveats,
+    caveats_line,
     signature_line,
 )
 from passk_cli.report.phrases import plural
@@ -78,7 +78,7 @@ def caveats_details(report: Report, style: Style) -> str:
         for message in warnings_first(report.messages)
     ]
     signature = [f"- {code_span(signature_line(report))}"] if report.signature else []
-    line = caveats(report)
+    line = caveats_line(report)
     return _folded_text(line, _bounded_lines([*lines, *signature])) if line else ""
 
 
@@ -160,7 +160,7 @@ def latex(report: Report, style: Style) -> str:
     lines = [f"% {signature_line(report)}"] if report.signature else []
     lines.append(r"% needs \usepackage{booktabs}")
     lines += [f"% {text}"] if (text := visible.answer) else []
-    if line := caveats(report):
+    if line := caveats_line(report):
         messages = [message_line(message, style) for message in warnings_first(report.messages)]
         lines += [f"% {text}" for text in (f"write below the table: {line}", *messages)]
     for table in visible.tables:

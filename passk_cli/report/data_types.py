@@ -610,7 +610,7 @@ _DATA_OPTION_DEFAULTS = {
 }  # fmt: skip
 
 
-def caveats(report: Report) -> str:
+def caveats_line(report: Report) -> str:
     """A short line about warnings, notes and changed options, such as "1 note · missing fail"."""
     notes = len(report.messages) - len(report.warnings)
     numbers = ((len(report.warnings), "warning"), (notes, "note"))

@@ -46,7 +46,7 @@ class Analysis:
     """An analysis of counts, with the metrics to compute and the options that all commands share.
 
     comparison_options : the test, the adjustment of p-values and the margin of comparisons.
-    attempts_hint : a sentence about metrics that need more attempts than the data has.
+    unavailable_k_hint : a sentence about metrics that need more attempts than the data has.
     baseline : counts of a baseline that was read separately.
     pooled_baseline : the pooled runs of the baseline, if the baseline is a history.
     reading_messages : messages about reading files, in addition to the messages in the counts.
@@ -61,7 +61,7 @@ class Analysis:
     confidence: Confidence = field(default_factory=Confidence)
     comparison_options: ComparisonOptions = field(default_factory=ComparisonOptions)
     short_tasks: str = "empty"
-    attempts_hint: str = ""
+    unavailable_k_hint: str = ""
     metrics_requested: bool = True
     baseline: Counts | None = None
     pooled_baseline: PooledBaseline | None = None
@@ -71,12 +71,12 @@ class Analysis:
     read_texts: Callable[[], Counts | None] | None = None
 
     @property
-    def has_ranges(self) -> bool:
+    def has_missing_outcome_ranges(self) -> bool:
         """Whether missing outcomes may pass or fail, so that estimates are ranges."""
         return any(c is not None and c.missing is not None for c in (self.counts, self.baseline))
 
     @property
-    def missing_bounds(self) -> tuple[Analysis, ...]:
+    def analyses_at_missing_bounds(self) -> tuple[Analysis, ...]:
         """Two analyses: one in which missing outcomes fail, and one in which they pass."""
         return tuple(
             replace(self, counts=self.counts.with_missing_as(passing=passing))
@@ -343,9 +343,9 @@ def range_estimate(values: TaskValues, level: float) -> Estimate:
 
     If sampling stopped at a pass, the estimate has neither a range nor a value.
     """
-    from passk_cli.inference.extrapolation import refusal_reason
+    from passk_cli.inference.extrapolation import stopped_on_outcome_reason
 
-    if reason := refusal_reason(values.n, values.c):
+    if reason := stopped_on_outcome_reason(values.n, values.c):
         return Estimate(None, reason=reason)
     cover = values.cover_range(level)
     reason = "" if cover.point_estimate is not None else "the range is too wide for an estimate"

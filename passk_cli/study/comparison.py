@@ -170,7 +170,7 @@ class Comparison:
         return first.hidden_variance + self.factor_of_second**2 * second.hidden_variance, degrees
 
     @property
-    def difference_bounds(self) -> tuple[Floats, Floats] | None:
+    def differences_at_missing_bounds(self) -> tuple[Floats, Floats] | None:
         """The lowest and the highest possible difference at each task if outcomes are missing, or
         else None."""
         if self.opposite_bound is None:
@@ -295,7 +295,7 @@ class Comparison:
         return None if self.reason else float(self.differences.mean())
 
     @property
-    def sign(self) -> int:
+    def difference_sign(self) -> int:
         """The sign of the mean difference: 1 or −1, or 0 if the mean difference is 0 or a range
         that contains 0."""
         low, high = (end.difference or 0.0 for end in self.missing_bounds or (self, self))
@@ -485,7 +485,7 @@ def difference_interval_data(
         samples.append(
             IntervalData(
                 c.differences,
-                difference_bounds=c.difference_bounds,
+                difference_bounds=c.differences_at_missing_bounds,
                 variance_floor=c.variance_floor or 0.0,
                 lower_bound=low - high,
                 upper_bound=high - low,
@@ -564,7 +564,7 @@ def count_discordant(comparisons: Sequence[Comparison]) -> tuple[Ints, Ints]:
 
 
 def comparison_on_shared_tasks(
-    first: TaskValues, second: TaskValues, unpaired: str = "drop"
+    first: TaskValues, second: TaskValues, unpaired_policy: str = "drop"
 ) -> Comparison:
     """The comparison of two models on the tasks that both models have.
 
@@ -574,7 +574,7 @@ def comparison_on_shared_tasks(
     same_tasks = arrays_equal(first.tasks, second.tasks)
     shared = first.tasks if same_tasks else np.intersect1d(first.tasks, second.tasks)
     only = (len(first.tasks) - len(shared), len(second.tasks) - len(shared))
-    if any(only) and unpaired == "error":
+    if any(only) and unpaired_policy == "error":
         raise DataError(
             f"{' '.join(first.series)} against {' '.join(second.series)}",
             f"only the first model has {only[0]} of the tasks, and only the second model has"
@@ -593,7 +593,7 @@ def comparison_on_shared_tasks(
     for rates in sides:
         if not rates.has_values:
             reason = f"{' '.join(rates.series)}: {rates.reason}"
-        by_task = rates.labels is not None and rates.labels.labels_per_task > 0
+        by_task = rates.labels is not None and rates.labels.guaranteed_labels_per_task > 0
         if (
             by_task
             and rates.label_degrees_of_freedom is not None

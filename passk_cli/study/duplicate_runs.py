@@ -83,7 +83,7 @@ def detect_copy(
     original: str,
     n: Ints,
     passes: tuple[Ints, Ints],
-    pairs: int,
+    pair_count: int,
     *,
     models: bool = False,
 ) -> DuplicateRun | None:
@@ -104,9 +104,9 @@ def detect_copy(
     changed, moved = int(np.abs(c - c_other).sum()), int((c != c_other).sum())
     if changed >= _CHANGED * n.sum():
         return None
-    if moved or not (models or n.max() == 1) or not _has_many_permutations(n, c, pairs):
+    if moved or not (models or n.max() == 1) or not _has_many_permutations(n, c, pair_count):
         by_chance = _change_distribution(n, n, c + c_other)[: moved + 1].sum()
-        if by_chance * pairs * (_MODELS if models else _RUNS) > 1:
+        if by_chance * pair_count * (_MODELS if models else _RUNS) > 1:
             return None
     return DuplicateRun(name, original, len(n) - moved, len(n), changed)
 
@@ -117,7 +117,7 @@ def _change_distribution(n: Ints, n_other: Ints, passes: Ints) -> Floats:
     return poisson_binomial(flip_chances(n, n_other, passes).changes)
 
 
-def _has_many_permutations(n: Ints, c: Ints, pairs: int) -> bool:
+def _has_many_permutations(n: Ints, c: Ints, pair_count: int) -> bool:
     """Whether the outcomes can be distributed over the tasks in at least a million ways per pair of
     runs.
 
@@ -127,7 +127,7 @@ def _has_many_permutations(n: Ints, c: Ints, pairs: int) -> bool:
     kinds, sizes = np.unique([n, c], axis=1, return_counts=True)
     ways = -sum(math.lgamma(size + 1) for size in sizes)
     ways += sum(math.lgamma(sizes[kinds[0] == size].sum() + 1) for size in set(kinds[0].tolist()))
-    return ways >= math.log(_MODELS * pairs)
+    return ways >= math.log(_MODELS * pair_count)
 
 
 def copied_models(counts: Counts) -> list[DuplicateRun]:
@@ -159,7 +159,7 @@ def copied_models(counts: Counts) -> list[DuplicateRun]:
 
 
 def find_copies(
-    names: Sequence[str], n: Ints, passes: Ints, pairs: int, *, models: bool = False
+    names: Sequence[str], n: Ints, passes: Ints, pair_count: int, *, models: bool = False
 ) -> list[DuplicateRun]:
     """The copies among runs or models that all have the same tasks and numbers of attempts.
 
@@ -186,19 +186,21 @@ def find_copies(
     for earlier, later in sorted(candidates):
         pair_passes = passes[later], passes[earlier]
         if later not in copies:
-            copy = detect_copy(names[later], names[earlier], n, pair_passes, pairs, models=models)
+            copy = detect_copy(
+                names[later], names[earlier], n, pair_passes, pair_count, models=models
+            )
             copies |= {} if copy is None else {later: copy}
     return [copies[row] for row in sorted(copies)]
 
 
-def require_no_copies(counts: Counts, named_models: Collection[str]) -> None:
+def require_no_copies(counts: Counts, models_assumed_different: Collection[str]) -> None:
     """Raise DataError if a model is a copy of another model.
 
     named_models : models that the user named.  passk assumes that these models are different
         models.
     """
     for copy in copied_models(counts):
-        if not {copy.name, copy.original} <= {*named_models}:
+        if not {copy.name, copy.original} <= {*models_assumed_different}:
             where = f"all {plural(copy.equal_tasks, 'task')}"
             if copy.changed_attempts:
                 changed = plural(copy.changed_attempts, "attempt")

@@ -182,7 +182,7 @@ def _labels_sentence(counts: Counts) -> str:
     if not partial:
         return ""
     number = sum(int(labels.label_counts.sum()) for labels in partial)
-    by_task = sum(labels.labels_per_task > 0 for labels in partial)
+    by_task = sum(labels.guaranteed_labels_per_task > 0 for labels in partial)
     designs = [
         "labels of attempts by post-strata of the verdict and the majority of its task"
         f"{_citation('robins1994')}",

@@ -23,10 +23,12 @@ SHORT_TASKS_CHOICES = ("empty", "drop")
 def extrapolation_fixes(counts: Counts, k: int, family: str = "pass@") -> list[SuggestedFix]:
     """The suggested fix for a k above the number of attempts, which predicts the metric with `passk
     extrapolate`."""
-    from passk_cli.inference.extrapolation import refusal_reason
+    from passk_cli.inference.extrapolation import stopped_on_outcome_reason
 
     rows = [counts.slice_of_series(place) for place in range(len(counts.series))]
-    predictable = sum(not refusal_reason(counts.n[cells], counts.c[cells]) for cells in rows)
+    predictable = sum(
+        not stopped_on_outcome_reason(counts.n[cells], counts.c[cells]) for cells in rows
+    )
     if not predictable:
         return []
     models = f" for {predictable} of {len(rows)} models" if predictable < len(rows) else ""
@@ -147,7 +149,7 @@ class MetricOptions(RequiredAttempts):
                 )
         return tuple(dict.fromkeys(metrics))
 
-    def attempts_hint(self, counts: Counts) -> str:
+    def unavailable_k_hint(self, counts: Counts) -> str:
         """A hint about the smallest default k for which the data has too few attempts, or "" if
         there is no such k."""
         from passk_cli.metrics.registry import USUAL_K

@@ -174,7 +174,7 @@ def uneven_missing_pairs(losses: MissingOutcomes) -> list[UnevenMissingOutcomes]
     """
     tests, shares = [], losses.missing_counts / losses.attempt_counts
     for pair in combinations(losses.models, 2):
-        first, second = map(losses.rows_of_model, pair)
+        first, second = map(losses.row_indices_of_model, pair)
         _, first_places, second_places = np.intersect1d(
             losses.task_key_codes[first], losses.task_key_codes[second], return_indices=True
         )

@@ -226,8 +226,10 @@ def comparisons_with_p_values(
                 p, level = result.get("p", c.p), 1 - confidence.level + 1e-12
                 verdict = "" if math.isnan(p) else TIED
                 equivalent = result.get("equivalence", math.nan) <= level
-                if result["adjusted"] <= level and c.sign:
-                    verdict = BETTER if c.sign * c.first.metric.better_sign > 0 else WORSE
+                if result["adjusted"] <= level and c.difference_sign:
+                    verdict = (
+                        BETTER if c.difference_sign * c.first.metric.better_sign > 0 else WORSE
+                    )
                 elif equivalent:
                     verdict = EQUIVALENT
                 places[id(before)] = c.with_changes(
@@ -390,6 +392,6 @@ def _tests_with_missing_outcomes(
             worst.append(next(answers))
             continue
         low, high = next(answers), next(answers)
-        p = max(low.p, high.p) if c.sign or math.isnan(low.p + high.p) else 1.0
+        p = max(low.p, high.p) if c.difference_sign or math.isnan(low.p + high.p) else 1.0
         worst.append(PairedTestResult(low.test, p, min(low.smallest_p, high.smallest_p)))
     return worst

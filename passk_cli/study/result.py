@@ -75,14 +75,19 @@ class Result:
         ranged = self.values is not None and self.values.metric.definition.is_known_only_as_range
         return ranged and self.estimate.low is not None
 
-    def chart_point(self, y: str, **more: Cell) -> dict[str, Cell]:
+    def chart_point(self, estimate_key: str, **more: Cell) -> dict[str, Cell]:
         """The result as a point of a chart.
 
         y : the name under which the point contains the estimate.
         more : further values of the point.
         """
         limits = {"low": self.estimate.low, "high": self.estimate.high}
-        return {"model": SeriesName(self.series), y: self.estimate.value, **limits, **more}
+        return {
+            "model": SeriesName(self.series),
+            estimate_key: self.estimate.value,
+            **limits,
+            **more,
+        }
 
 
 def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> Estimate:

@@ -123,8 +123,8 @@ class TaskValues:
     labels : labels of some attempts, which correct values that come from a judge's verdicts.
     uncorrected_values : the values before the correction by labels or error rates.
     judge_error_rates : the error rates of a judge at other attempts, which correct the values.
-    hidden_variance, label_degrees_of_freedom, values_near_bound : see the class `Corrected`.  If
-        all attempts have a label, `label_degrees_of_freedom` is None.
+    hidden_variance, label_degrees_of_freedom, labelled_values_near_bound : see the class
+        `Corrected`.  If all attempts have a label, `label_degrees_of_freedom` is None.
     values_if_missing_pass : the values if all missing outcomes pass, or None if no outcome is
         missing.  The field `values` assumes that all missing outcomes fail.
     """
@@ -143,7 +143,7 @@ class TaskValues:
     hidden_variance: float = 0.0
     label_degrees_of_freedom: int | None = None
     judge_error_rates: Sequence[tuple[int, int]] = ()
-    values_near_bound: Floats | None = None
+    labelled_values_near_bound: Floats | None = None
     values_if_missing_pass: TaskValues | None = None
 
     @property
@@ -321,7 +321,7 @@ class TaskValues:
             metric_counts=self.hull_interval_counts if fixed else (),
             hidden_variance=self.hidden_variance,
             label_degrees_of_freedom=self.label_degrees_of_freedom,
-            values_near_bound=self.values_near_bound,
+            labelled_values_near_bound=self.labelled_values_near_bound,
             resamples=confidence.resamples,
             seed=confidence.seed,
         )
@@ -497,7 +497,7 @@ def correct_by_labels(judged: TaskValues, labels: JudgeLabels) -> TaskValues:
         return replace(
             with_labels, c=labels.passing_labels, values=values, hidden_variance=0.0,
             label_degrees_of_freedom=None,
-            values_near_bound=None
+            labelled_values_near_bound=None
         )  # fmt: skip
     if reason := labels.refusal_reason(metric):
         return replace(with_labels, values=EMPTY_VALUES, reason=reason)

@@ -40,7 +40,7 @@ def test_patterns_choose_models(passk: Passk, options: list[str], expected: list
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--model", "gtp-*"], "no model 'gtp-*'; there are claude-fable-5, "),
+        (["--model", "gtp-*"], "no model 'gtp-*'\n  passk estimate"),
         (["--exclude-model", "gtp-4"], "no model 'gtp-4'; there are claude-fable-5, "),
         (["--exclude-model", "*"], "no model is left if * is left out; there are claude-fable-5,"),
     ],

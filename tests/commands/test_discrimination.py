@@ -65,8 +65,8 @@ def test_a_task_that_weaker_models_pass_stands_out() -> None:
     assert np.nanargmin(items.correlation) == 4
     assert items.p[4] < 0.01
     assert items.high[4] < 0
-    assert items.variance_share[4] < 0
-    assert items.variance_share.sum() == pytest.approx(1)
+    assert items.between_model_variance_share[4] < 0
+    assert items.between_model_variance_share.sum() == pytest.approx(1)
 
 
 def test_without_attempts_a_model_counts_for_nothing() -> None:
@@ -89,5 +89,5 @@ def test_tasks_that_all_models_pass_have_none() -> None:
     rates = np.column_stack([np.ones(5), np.zeros(5), np.linspace(0, 1, 5), np.linspace(0, 1, 5)])
     items = item_rest_correlations(rates)
     assert np.isnan(items.correlation[:2]).all()
-    assert items.variance_share.tolist() == [0, 0, 0.5, 0.5]
-    assert np.isnan(item_rest_correlations(np.ones((5, 3))).variance_share).all()
+    assert items.between_model_variance_share.tolist() == [0, 0, 0.5, 0.5]
+    assert np.isnan(item_rest_correlations(np.ones((5, 3))).between_model_variance_share).all()

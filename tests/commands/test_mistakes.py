@@ -135,6 +135,8 @@ def test_a_wrong_name_is_one_mistake_wherever_it_stands(
         ("estimate FILE --baseline x", "--baseline; compare, gate, watch, report have it"),
         ("extrapolate FILE -k 5", "no such option: -k; set the k's with --to"),
         ("estimate FILE --zzz", "no such option: --zzz; see passk estimate --help"),
+        ("estimate FILE -qz", "no such option: -z; see passk estimate --help"),
+        ("estimate --file FILE", "no such option: --file; name the files without an option"),
         ("-k 5 estimate FILE", "the command comes first: passk estimate -k"),
         ("estimat FILE", "no such command: estimat; did you mean estimate? see passk --help"),
         ("estimate", "no files are given; name result files or a folder, or - for standard input"),

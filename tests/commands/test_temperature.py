@@ -16,11 +16,6 @@ from passk_cli.commands.temperature.best_temperatures import (
 )
 from passk_cli.commands.temperature.toy import DEFAULT_KS, fit_report, toy_report
 from passk_cli.commands.temperature.view import TemperatureRunner
-from passk_cli.distributions.temperature import (
-    best_temperature_index_by_k,
-    fit_power_law_to_switches,
-)
-from passk_cli.distributions.toy_model import best_temperatures, gaussian_tasks, log_probability
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.sources.path_templates import PathTemplate, temperature_template
 from passk_cli.metrics.registry import parse_list
@@ -30,6 +25,15 @@ from passk_cli.report.data_types import Estimate, Phrase, Report
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.significance_options import ALL, ComparisonOptions
+from passk_cli.temperature_models.temperature import (
+    best_temperature_index_by_k,
+    fit_power_law_to_switches,
+)
+from passk_cli.temperature_models.toy_model import (
+    best_temperatures,
+    gaussian_tasks,
+    log_probability,
+)
 from tests.conftest import CRUXEVAL, SAMPLES, Passk, Write, jsonl, records
 from tests.proposals import commands
 

@@ -13,9 +13,9 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.extrapolation import (
     MAX_RANGE_WIDTH,
     Extrapolation,
-    largest_known_k,
-    refusal_reason,
+    largest_mostly_known_k,
     round_to_two_digits,
+    stopped_on_outcome_reason,
 )
 from passk_cli.metrics.pass_k import pass_at_k_pairs
 from tests.conftest import ROOT
@@ -154,7 +154,7 @@ def test_no_prospect_if_only_more_tasks_help() -> None:
     ],
 )
 def test_only_sampling_that_stopped_is_refused(n: list[int], c: list[int], reason: str) -> None:
-    message = refusal_reason(np.array(n), np.array(c))
+    message = stopped_on_outcome_reason(np.array(n), np.array(c))
     assert reason in message
     assert bool(message) == bool(reason)
     if not reason:
@@ -163,9 +163,9 @@ def test_only_sampling_that_stopped_is_refused(n: list[int], c: list[int], reaso
 
 
 def test_largest_known_is_had_by_nine_in_ten() -> None:
-    assert largest_known_k(np.array([10] * 9 + [2])) == 10
-    assert largest_known_k(np.array([10] * 8 + [2] * 2)) == 2
-    assert largest_known_k(np.full(7, 33)) == 33
+    assert largest_mostly_known_k(np.array([10] * 9 + [2])) == 10
+    assert largest_mostly_known_k(np.array([10] * 8 + [2] * 2)) == 2
+    assert largest_mostly_known_k(np.full(7, 33)) == 33
 
 
 @pytest.mark.parametrize(

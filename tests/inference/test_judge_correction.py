@@ -45,7 +45,7 @@ def limits_of(result: CorrectedValues) -> Interval:
             result.values,
             hidden_variance=result.hidden_variance,
             label_degrees_of_freedom=result.label_degrees_of_freedom,
-            values_near_bound=result.values_near_bound,
+            labelled_values_near_bound=result.labelled_values_near_bound,
         )
     )
 
@@ -121,15 +121,15 @@ def test_the_mean_over_all_samples_of_tasks_is_near_the_truth() -> None:
 
 def test_labels_know_how_they_were_drawn() -> None:
     verdict, truth, observed = draws(4, 60, 5, 0.4)
-    assert labels_of(verdict, truth, observed).labels_per_task == 0
+    assert labels_of(verdict, truth, observed).guaranteed_labels_per_task == 0
     sample_of_tasks = np.arange(60) % 3 == 0
     three = (np.arange(5) < 3) & sample_of_tasks[:, None]
-    assert labels_of(verdict, truth, three).labels_per_task == 3
+    assert labels_of(verdict, truth, three).guaranteed_labels_per_task == 3
     # A task that has no more attempts is whole.
     total = np.ones_like(three) & sample_of_tasks[:, None]
-    assert labels_of(verdict, truth, total).labels_per_task == 5
+    assert labels_of(verdict, truth, total).guaranteed_labels_per_task == 5
     single = verdict[:, :1]
-    assert labels_of(single, truth[:, :1], sample_of_tasks[:, None]).labels_per_task == 0
+    assert labels_of(single, truth[:, :1], sample_of_tasks[:, None]).guaranteed_labels_per_task == 0
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_rare_values_are_no_surer_than_the_labels_of_their_tasks(tasks: int, off
     labels = labels_of(truth & (rng.random(truth.shape) < 0.67), truth, observed)
     metric = parse_metric("pass^2")
     values = correct_by_labelled_tasks(metric, labels)
-    assert (values.values_near_bound is None) == (off == MIN_TASKS_OFF_BOUND)
+    assert (values.labelled_values_near_bound is None) == (off == MIN_TASKS_OFF_BOUND)
     result = limits_of(values)
     if off < MIN_TASKS_OFF_BOUND:
         guard = interval(

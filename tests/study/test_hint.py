@@ -10,11 +10,11 @@ from tests.conftest import Passk, Write
 
 def test_the_hint_appears_only_without_a_metric() -> None:
     counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 4, 1)])
-    assert MetricOptions().attempts_hint(counts) == "pass@10 needs 10 attempts per task"
-    assert MetricOptions(k=(1,)).attempts_hint(counts) == ""
-    assert MetricOptions(metrics=parse_list("pass@1")).attempts_hint(counts) == ""
+    assert MetricOptions().unavailable_k_hint(counts) == "pass@10 needs 10 attempts per task"
+    assert MetricOptions(k=(1,)).unavailable_k_hint(counts) == ""
+    assert MetricOptions(metrics=parse_list("pass@1")).unavailable_k_hint(counts) == ""
     enough = Counts.from_cells([("m", "a", 100, 1)])
-    assert MetricOptions().attempts_hint(enough) == ""
+    assert MetricOptions().unavailable_k_hint(enough) == ""
 
 
 def test_a_larger_k_of_one_model_is_a_note(passk: Passk, write: Write) -> None:

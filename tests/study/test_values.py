@@ -79,11 +79,11 @@ def test_tasks_that_are_all_labelled_have_their_plain_values() -> None:
     judged = TaskValues(("m",), metric, np.arange(60), n, c, metric.values(n, c))
     corrected = correct_by_labels(judged, JudgeLabels(n, c, table))
     assert corrected.label_degrees_of_freedom == 19
-    assert corrected.values_near_bound is not None
+    assert corrected.labelled_values_near_bound is not None
     labelled = corrected.restrict(np.arange(20))
     assert (
         labelled.label_degrees_of_freedom,
-        labelled.values_near_bound,
+        labelled.labelled_values_near_bound,
         labelled.hidden_variance,
     ) == (None, None, 0.0)
     assert not labelled.values.any()

@@ -47,7 +47,7 @@ class MetricDistribution:
     estimates_by_method: tuple[Result, ...]
     compared_model_count: int = 1
     shared_task_count: int = 0
-    total_tasks: int = 0
+    combined_task_count: int = 0
     first_place_share: float | None = None
 
     @property

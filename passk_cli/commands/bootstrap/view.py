@@ -81,7 +81,7 @@ FIRST_ON_SHARED_TASKS_WARNING = DiagnosticType(
     'warning[first-on-shared-tasks]: for best@1, the column "first in resamples" uses only the 136'
     ' tasks of 291 that all models have',
 )  # fmt: skip
-UNEQUAL_ATTEMPTS_NOTE = DiagnosticType(
+UNEQUAL_MODEL_ATTEMPTS_NOTE = DiagnosticType(
     "first-with-unequal-attempts", NOTE,
     'the column "first in resamples" is empty, because models have different numbers of attempts',
     meaning="A model with fewer attempts has fewer possible values and more ties. In the resamples,"
@@ -198,9 +198,9 @@ class IntervalMethodTable(Section[MetricDistribution]):
         metric = self.metric or self.study.metrics[0]
         return applicable_interval_methods(metric, self.interval_methods, self.study.confidence)
 
-    def column_unit(self, share: str) -> tuple[str]:
+    def column_unit(self, share_kind: str) -> tuple[str]:
         unit = (self.metric or self.study.metrics[0]).unit
-        return (share if unit == "share" else unit,)
+        return (share_kind if unit == "share" else unit,)
 
     def results_of(self, record: MetricDistribution) -> Iterator[Result]:
         return (replace(fact, se=record.se) for fact in record.estimates_by_method)
@@ -267,17 +267,17 @@ class IntervalMethodTable(Section[MetricDistribution]):
         for d in self.records:
             if (
                 d.first_place_share is not None
-                and d.shared_task_count < d.total_tasks
+                and d.shared_task_count < d.combined_task_count
                 and self.resampled_units == "tasks"
             ):
-                size = " ".join(d.series[1:]), d.shared_task_count, d.total_tasks
+                size = " ".join(d.series[1:]), d.shared_task_count, d.combined_task_count
                 fewer.setdefault(size, {})[d.task_values.metric.name] = None
         for (group, shared, total), names in fewer.items():
             yield FIRST_ON_SHARED_TASKS_WARNING(
                 metrics=list(names), shared=shared, group=group, every=total
             )
         if any(d.first_place_share is None and d.compared_model_count > 1 for d in self.records):
-            yield UNEQUAL_ATTEMPTS_NOTE()
+            yield UNEQUAL_MODEL_ATTEMPTS_NOTE()
 
     def plots(self) -> tuple[Plot, ...]:
         if not self.records:

@@ -74,10 +74,10 @@ class LeaderSummary:
 
     @property
     def leader_fields(self) -> Mapping[str, Any]:
-        nearest = min(self.leader_pairs, key=lambda pair: pair.lead.value or 0.0)
+        nearest = min(self.leader_pairs, key=lambda pair: pair.advantage_of_first.value or 0.0)
         ties, p = len(self.tested) - count_differing(self.tested), nearest.result.p_adjusted or 0.0
         return {
-            **self.pair_fields, "lead": nearest.lead, "second": nearest.models[1][0],
+            **self.pair_fields, "lead": nearest.advantage_of_first, "second": nearest.models[1][0],
             "p": p, "relation": p_text_with_sign(p), "ties": ties, "rest": len(self.tested) - 1,
         }  # fmt: skip
 

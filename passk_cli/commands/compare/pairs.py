@@ -71,7 +71,7 @@ class Pair(PairRecord):
         return replace(self.result.estimate, verdict_sign=MARK_BY_VERDICT.get(verdict, ""))
 
     @property
-    def lead(self) -> Estimate:
+    def advantage_of_first(self) -> Estimate:
         """The difference between the two models, which is positive if the first model is better."""
         ahead = (
             self.result.estimate if self.metric.better_sign > 0 else _negated(self.result.estimate)

@@ -545,7 +545,7 @@ def _model_column(place: int) -> Column:
         " have.",
         cell_of_record=lambda pair, _: _estimate_from_cell(pair.comparison.estimates[place],
             pair.metric),
-        repeated_items=lambda section: [section.estimate_headers[place]],
+        repeated_items=lambda section: [section.model_estimate_headers[place]],
         example=("estimate", "of other")[place],
     )  # fmt: skip
 
@@ -591,7 +591,7 @@ class PairSection(Section[Pair]):
     """A section about pairs of models, with messages about pairs without a test or interval."""
 
     @property
-    def estimate_headers(self) -> tuple[str, str]:
+    def model_estimate_headers(self) -> tuple[str, str]:
         return "estimate", "of other"
 
     def results_of(self, record: Pair) -> Iterator[Result]:
@@ -659,9 +659,11 @@ class PairTable(PairSection):
     draws_differences: bool = True
 
     @property
-    def estimate_headers(self) -> tuple[str, str]:
+    def model_estimate_headers(self) -> tuple[str, str]:
         first = self.records[0]
-        return (first.series[0], first.against) if self.single_pair else super().estimate_headers
+        return (
+            (first.series[0], first.against) if self.single_pair else super().model_estimate_headers
+        )
 
     def tables(self) -> Iterator[Table]:
         records = self.records if self.single_pair else ()
@@ -808,14 +810,15 @@ class MetricChangeTable(PairSection):
         *_PAIR_DATA_FIELDS,
     )  # fmt: skip
 
-    change: MetricChange
+    metric_change: MetricChange
 
     @property
-    def estimate_headers(self) -> tuple[str, str]:
+    def model_estimate_headers(self) -> tuple[str, str]:
         return "change", "change of other"
 
     def tables(self) -> Iterator[Table]:
-        title = f"Change from {self.change.start_metric.name} to {self.change.end_metric.name}"
+        change = self.metric_change
+        title = f"Change from {change.start_metric.name} to {change.end_metric.name}"
         yield replace(self.table(self.records, title), rows_without_full=_SHOWN_CHANGE_ROWS)
 
     answers = CHANGE_COMPARISON_ANSWERS
@@ -833,8 +836,9 @@ class MetricChangeTable(PairSection):
         tested = self.tested_pairs
         first = tested[0]
         return {
-            **TwoModelDifference(first).sentence_fields, "start": self.change.start_metric.name,
-            "end": self.change.end_metric.name,
+            **TwoModelDifference(first).sentence_fields,
+            "start": self.metric_change.start_metric.name,
+            "end": self.metric_change.end_metric.name,
             "differ": count_differing(tested), "pairs": len(tested),
             "equivalent": sum(pair.comparison.equivalent for pair in tested),
         }  # fmt: skip
@@ -892,7 +896,7 @@ class CompareRunner(CommandRunner, CompareOptions):
     pair_table_class: ClassVar[type[PairTable]] = PairTable
     max_groups = MOST_GROUPS
     checks_independence = True
-    supports_range_metrics = True
+    supports_range_only_metrics = True
 
     sections = (
         RankingTable, BaselineTable, PairTable, MetricChangeTable, CrossingTable, FlippedPairTable,

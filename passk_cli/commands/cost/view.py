@@ -286,7 +286,7 @@ class CostTable(Section[CostSummary]):
             for o in self.records
             for fact in o.pass_rates_within_budgets
         ):
-            yield "range: attempts ended before the budget was spent"
+            yield "pass@$B is a range if attempts ended before the budget was spent"
         elif self.has_default_budgets and self.budget_columns:
             yield OptionHint("other budgets", OptionWithValue("--at"))
 

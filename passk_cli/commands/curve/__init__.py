@@ -46,7 +46,7 @@ class CurveOptions:
     # fmt: off
     rates: Annotated[tuple[Any, ...], Option(
         "--rates", "NAME=P,P,…", "Exact success rates of tasks, such as mixed=0,1.",
-        parse="passk_cli.commands.curve.view:parse_families",
+        parse="passk_cli.commands.curve.view:parse_exact_rates",
         detail="Use --rates instead of files. passk can also read success rates from a file that"
         " has a column named rate. Repeatable.",
     )] = ()
@@ -71,7 +71,7 @@ class CurveOptions:
         " tasks affect the curves.")] = False
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Curves to show, such as pass@k or maj@k,gpass@k:0.5.",
-        parse="passk_cli.commands.curve.view:parse_curves",
+        parse="passk_cli.commands.curve.view:parse_curve_metrics",
         detail="passk always shows pass@k and pass^k, unless you name one of them. Use cover to"
         " show, for each success rate, the share of tasks with at least this true success"
         " rate.")] = ()

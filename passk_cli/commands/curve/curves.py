@@ -82,20 +82,22 @@ class ModelCurves:
     rate_moments: Sequence[Result] = ()
     table_ks: Sequence[int] = ()
 
-    def ranges_up_to_curves(self, upper: ModelCurves) -> ModelCurves:
+    def ranges_up_to_curves(self, upper_curves: ModelCurves) -> ModelCurves:
         """Curves of ranges, which begin at these curves and end at the curves `upper`.  The result
         contains no gains."""
         points = {
             name: [
                 range_between(*pair)
-                for pair in zip(ends, upper.results_by_curve[name], strict=True)
+                for pair in zip(ends, upper_curves.results_by_curve[name], strict=True)
             ]
             for name, ends in self.results_by_curve.items()
         }
         return replace(
             self, results_by_curve=points, step_gains=(),
-            never_passed_share=range_between(self.never_passed_share, upper.never_passed_share),
-            always_passed_share=range_between(self.always_passed_share, upper.always_passed_share),
+            never_passed_share=range_between(
+                self.never_passed_share, upper_curves.never_passed_share),
+            always_passed_share=range_between(
+                self.always_passed_share, upper_curves.always_passed_share),
         )  # fmt: skip
 
     @property
@@ -248,7 +250,7 @@ class CurveComputation:
     further_metrics: Sequence[Metric] = ()
     curve_names: Sequence[str] = CURVE_NAMES
     simultaneous: bool = False
-    delta: bool = False
+    includes_unevenness: bool = False
 
     def curves(self) -> tuple[list[ModelCurves], list[ModelCurves], list[float]]:
         """Compute the curves of each model (best model first), the curves to draw, and band levels.
@@ -273,10 +275,10 @@ class CurveComputation:
                 settles=[shorter, *extrapolation_fixes(self.study.counts, grid.max_k)],
             )  # fmt: skip
         order = study.series_by_pass_rate
-        if study.has_ranges:
+        if study.has_missing_outcome_ranges:
             study.confidence.require_valid_for_missing_outcomes()
             require_monotone(self.further_metrics)
-            ends = [replace(self, study=end) for end in study.missing_bounds]
+            ends = [replace(self, study=end) for end in study.analyses_at_missing_bounds]
             failing, passing = ([end._curves(end._k_ranges(s)) for s in order] for end in ends)
             end_curves = [
                 replace(model, series=(f"{model.series[0]} (missing {word})", *model.series[1:]))
@@ -377,7 +379,7 @@ class CurveComputation:
             name = f"{metric.family}k{metric.k_and_share_text.removeprefix(str(metric.k))}"
             facts = study.results(study.task_values([replace(metric, k=k) for k in ks], [s]))
             points[name] = [self._with_pointwise_level_field(fact) for fact in facts]
-        if self.delta:
+        if self.includes_unevenness:
             points |= group_pairs(
                 point for stretch in stretches for point in self._heterogeneity_results(stretch)
             )
@@ -390,7 +392,8 @@ class CurveComputation:
             self._task_share(first, "never", first.task_values.c == 0, corrected),
             self._task_share(first, "always", first.task_values.c == first.task_values.n,
                 corrected),
-            list(self._rate_moments(first)) if self.delta else (), self.grid.table_ks(ks),
+            list(self._rate_moments(first)) if self.includes_unevenness else (),
+            self.grid.table_ks(ks),
         )  # fmt: skip
 
     def _with_pointwise_level_field(self, fact: Result, **more: Cell) -> Result:

@@ -30,7 +30,7 @@ from passk_cli.commands.curve.curves import (
     exact_curves,
     round_numbers_up_to,
 )
-from passk_cli.commands.curve.gains import (
+from passk_cli.commands.curve.headline import (
     GAIN_ANSWERS,
     SINGLE_MODEL_ANSWERS,
     ModelGains,
@@ -273,7 +273,7 @@ class ModelCurveTable(Section[ModelCurves]):
         largest k with all tasks.
         """
         first, last = self.ks[0], self.ks[-1]
-        if first == last or self.study.has_ranges:
+        if first == last or self.study.has_missing_outcome_ranges:
             return []
         gain = CurveColumn(self.records[0].main_curve_name, last, first)
         complete_k = min(model.last_complete_k for model in self.records)
@@ -376,7 +376,7 @@ class ModelCurveTable(Section[ModelCurves]):
             yield together if self.levels else "pointwise intervals"
 
     def messages(self) -> Iterator[Diagnostic]:
-        if self.study.has_ranges:
+        if self.study.has_missing_outcome_ranges:
             yield RANGES_WITHOUT_GAINS_NOTE()
         ends, most = list[tuple[tuple[DiagnosticType, int, int], str]](), self.grid.max_k
         for model in self.records:
@@ -612,19 +612,19 @@ def _chart_rows(
 _PASS_FAMILIES = ("pass@", "pass^")
 
 
-def parse_families(value: Any) -> tuple[Any, ...]:
+def parse_exact_rates(value: Any) -> tuple[Any, ...]:
     """Parse the value of `--rates`, for example ["mixed=0,1"] or {"mixed": [0, 1]}."""
     if isinstance(value, Mapping):
         value = [f"{name}={','.join(map(str, rates))}" for name, rates in value.items()]
     return parse_rates(value)
 
 
-def parse_curves(value: Any) -> tuple[Metric, ...]:
+def parse_curve_metrics(value: Any) -> tuple[Metric, ...]:
     """Parse the value of `-m`: names such as pass@k become metrics at k = 1.
 
     The name "cover" means the curve of cover@τ over all thresholds τ.
 
-    >>> [metric.name for metric in parse_curves("maj@k,gpass@k:0.5,pass@k")]
+    >>> [metric.name for metric in parse_curve_metrics("maj@k,gpass@k:0.5,pass@k")]
     ['maj@1', 'gpass@1:0.5', 'pass@1']
     """
     text = value if isinstance(value, str) else ",".join(value)

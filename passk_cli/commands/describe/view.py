@@ -110,7 +110,7 @@ class ReadingSummary(Section[ReadingProperty]):
         return {
             "models": len({model for model, *_ in counts.series}), "tasks": len(counts.tasks),
             "attempts": count_range(counts.n.tolist(), "attempt"), "k": int(counts.n.min()),
-            "settings": [column.column for column in facts.column_choices
+            "settings": [column.column for column in facts.described_columns
                 if column.varies_within_tasks],
             "missing": facts.missing_outcome_count, "unclear": facts.unclear_outcome_count,
             "repeated": facts.duplicate_count, "kept": facts.duplicates_policy == "error",
@@ -262,14 +262,14 @@ class DescribeRunner(CommandRunner, DescribeOptions):
         odd = [model.series for model in models_lacking_attempts(counts)]
         sizes.sort(key=lambda size: odd.index(size.series) if size.series in odd else len(odd))
         inputs = counts.read_facts.file_readings
-        columns = bool(counts.read_facts.column_choices)
+        columns = bool(counts.read_facts.described_columns)
         short = list(_file_group_rows(inputs, columns=columns))
         file_facts = [fact for file in inputs for fact in _file_rows(file, columns=columns)]
         sections: list[Section[Any]] = [
             ReadingSummary(study, [*short, *_data_quality_rows(counts)]),
             ColumnTable(
                 study,
-                list(_column_rows(counts.read_facts.column_choices)),
+                list(_column_rows(counts.read_facts.described_columns)),
                 rows_without_full=_MAX_SHOWN_COLUMNS,
             ),
             FileTable(study, file_facts if set(file_facts) - set(short) else []),
@@ -281,7 +281,7 @@ class DescribeRunner(CommandRunner, DescribeOptions):
             {"role": choice.role, "column": choice.column,
              "option": str(choice.option_assigning_role or ""), "values": choice.value_description,
              "used": choice.has_role, "pooled": choice.varies_within_tasks}
-            for choice in counts.read_facts.column_choices
+            for choice in counts.read_facts.described_columns
         ]  # fmt: skip
         return replace(report, further_lists={"columns": column_list})
 

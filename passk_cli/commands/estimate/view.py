@@ -38,8 +38,8 @@ from passk_cli.study.data_notes import (
     largest_allowed_k,
     one_task_warning,
 )
-from passk_cli.study.noise import NOISE_FLOOR_ANSWERS, NoiseSummary, SeriesNoise
 from passk_cli.study.result import Result
+from passk_cli.study.run_to_run_noise import NOISE_FLOOR_ANSWERS, NoiseSummary, SeriesNoise
 from passk_cli.study.section import (
     MetricColumn,
     SeriesMetricTable,
@@ -164,7 +164,7 @@ class EstimateTable(SeriesMetricTable):
             yield "–: fewer than k attempts"
 
     def full_footer_parts(self) -> Iterator[str]:
-        yield self.study.attempts_hint
+        yield self.study.unavailable_k_hint
 
     def messages(self) -> Iterator[Diagnostic]:
         confidence = self.study.confidence
@@ -293,7 +293,7 @@ def _sort_value_by_series(
 class EstimateRunner(CommandRunner, EstimateOptions):
     sections = (EstimateTable,)
     checks_independence = True
-    supports_range_metrics = True
+    supports_range_only_metrics = True
     label_refusal = ""
 
     def report(self, study: Analysis) -> Report:

@@ -11,8 +11,8 @@ import numpy as np
 from passk_cli.inference.extrapolation import (
     AttemptsNeeded,
     Extrapolation,
-    refusal_reason,
     round_to_two_digits,
+    stopped_on_outcome_reason,
 )
 from passk_cli.inference.intervals import RANGE_METHOD
 from passk_cli.metrics.registry import Metric
@@ -81,7 +81,7 @@ class Prediction(_PredictedCurve):
     @property
     def known_k(self) -> int:
         """The largest k for which at least nine of ten tasks have enough attempts."""
-        return self.extrapolation.largest_known_k
+        return self.extrapolation.largest_mostly_known_k
 
     @property
     def result_at_known_k(self) -> Result:
@@ -124,15 +124,15 @@ def predict_curve(
         method=RANGE_METHOD,
         level=level, extra_fields={"beyond": "yes"},
     )  # fmt: skip
-    if reason := refusal_reason(n, rates.c):
+    if reason := stopped_on_outcome_reason(n, rates.c):
         nothing = replace(blank, estimate=Estimate(None, reason=reason))
         facts = (replace(nothing, name=f"{family}{k}", k=k) for k in aim.ks)
         return UnpredictedCurve(rates, reason, tuple(facts))
     ahead = Extrapolation(n, rates.c, family == "pass^", level, rates.clusters)
     numbers = _PredictionComputation(study, rates, ahead, blank)
-    ks = sorted({ahead.largest_known_k, *aim.ks})
+    ks = sorted({ahead.largest_mostly_known_k, *aim.ks})
     further = _model_based_results(
-        numbers, [k for k in aim.ks if k > ahead.largest_known_k], aim.fit_name
+        numbers, [k for k in aim.ks if k > ahead.largest_mostly_known_k], aim.fit_name
     )
     reaches = () if aim.target is None else (_target_k_result(numbers, aim.target),)
     return Prediction(
@@ -154,7 +154,7 @@ class _PredictionComputation:
         """
         metric, known_k = (
             Metric(self.task_values.metric.family, k),
-            self.extrapolation.largest_known_k,
+            self.extrapolation.largest_mostly_known_k,
         )
         if k <= self.task_values.n.min():
             values = metric.values(self.task_values.n, self.task_values.c)
@@ -229,7 +229,7 @@ def _target_k_result(numbers: _PredictionComputation, target: float) -> Result:
     result is None if the k is above LARGEST_SEARCH_K.
     """
     ahead, family = numbers.extrapolation, numbers.task_values.metric.family
-    ks = _search_ks(ahead.largest_known_k)
+    ks = _search_ks(ahead.largest_mostly_known_k)
     falling = ahead.for_pass_hat_k
     by_low = _k_at_target(ks, lambda k: numbers.range_at(k)[0], target, falling=falling)
     by_high = _k_at_target(ks, lambda k: numbers.range_at(k)[1], target, falling=falling)

@@ -32,8 +32,8 @@ from passk_cli.errors import DataError
 from passk_cli.inference.extrapolation import (
     MAX_K,
     MAX_RANGE_WIDTH,
-    largest_known_k,
-    refusal_reason,
+    largest_mostly_known_k,
+    stopped_on_outcome_reason,
 )
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.limits import refuse_many_attempts
@@ -323,7 +323,7 @@ class ExtrapolateRunner(CommandRunner, ExtrapolateOptions):
 
     def require_sufficient_data(self, options: SharedOptions, counts: Counts) -> None:
         rows = [counts.slice_of_series(place) for place in range(len(counts.series))]
-        reasons = [refusal_reason(counts.n[part], counts.c[part]) for part in rows]
+        reasons = [stopped_on_outcome_reason(counts.n[part], counts.c[part]) for part in rows]
         if all(reasons):
             raise DataError(SeriesName(counts.series[0]), reasons[0])
 
@@ -334,7 +334,7 @@ class ExtrapolateRunner(CommandRunner, ExtrapolateOptions):
         series_values = [
             rates for family in families for rates in study.task_values([Metric(family, 1)])
         ]
-        attempts = max(largest_known_k(rates.n) for rates in series_values)
+        attempts = max(largest_mostly_known_k(rates.n) for rates in series_values)
         to = self.to or (min(_DEFAULT_K_MULTIPLE * attempts, MAX_K),)
         aim = PredictionRequest(self.metrics, to, self.target, self.fit)
         with ThreadPoolExecutor() as pool:

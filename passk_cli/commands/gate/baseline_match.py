@@ -146,7 +146,7 @@ class BaselineMatch:
     baseline_series_indices: tuple[int, ...] = ()
     baseline_label: str = ""
     baseline_is_other_file: bool = False
-    latest: Counts | None = None
+    latest_run_counts: Counts | None = None
 
     @classmethod
     def without_baseline(cls, counts: Counts) -> BaselineMatch:
@@ -197,7 +197,7 @@ class BaselineMatch:
             return sides
         return replace(
             sides,
-            latest=study.pooled_baseline.latest_run_counts.with_longer_task_list(
+            latest_run_counts=study.pooled_baseline.latest_run_counts.with_longer_task_list(
                 sides.counts.tasks
             ),
         )
@@ -211,7 +211,7 @@ class BaselineMatch:
         return {task: place for place, task in enumerate(self.counts.tasks)}
 
     @cached_property
-    def task_codes(self) -> dict[SeriesKey, Ints]:
+    def task_codes_by_series(self) -> dict[SeriesKey, Ints]:
         return _task_codes_by_series(self.counts, self.candidate_series_indices)
 
     @cached_property
@@ -257,7 +257,7 @@ class BaselineMatch:
         for base, tasks in self.baseline_task_codes.items():
             rivals = [model for model in models if self.base_model(model) == base[0]]
             for model in rivals or [base[0]]:
-                if (model, *base[1:]) not in self.task_codes:
+                if (model, *base[1:]) not in self.task_codes_by_series:
                     gone[(model, *base[1:])] = TaskCoverage(0, len(tasks))
         return gone
 
@@ -273,7 +273,7 @@ class BaselineMatch:
         models = sorted({model for model, *_ in self.series})
         # If two models belong to the same run, they cannot be the same model under two names. The
         # models of a history may come from several runs.
-        one_run = self.base_models if self.latest is None else ()
+        one_run = self.base_models if self.latest_run_counts is None else ()
         gone = sorted(self.base_models - {self.base_model(model) for model in models})
         possible_names = [model for model in models if model not in one_run]
         return [*renamed_models(self.baseline, gone, self.counts, possible_names)]
@@ -292,7 +292,7 @@ class BaselineMatch:
             return None
         (old,), (new,) = self.base_models, models
         inputs = [*self.counts.read_facts.file_readings, *self.baseline.read_facts.file_readings]
-        if self.latest is None:
+        if self.latest_run_counts is None:
             similar = [*renamed_models(self.baseline, [old], self.counts, [new])]
             if not similar or not inputs or any("model" not in file.roles for file in inputs):
                 return None
@@ -302,28 +302,32 @@ class BaselineMatch:
         base = self.base_series(series)
         if base is None:
             return None
-        task_codes, base_codes = self.task_codes[series], self.baseline_task_codes[base]
+        task_codes, base_codes = self.task_codes_by_series[series], self.baseline_task_codes[base]
         shared = len(np.intersect1d(task_codes, base_codes, assume_unique=True))
         return TaskCoverage(shared, len(base_codes), len(task_codes) - shared)
 
     def lost_tasks(self, series: SeriesKey) -> list[str]:
         base = self.base_series(series)
-        if base is None or series not in self.task_codes:
+        if base is None or series not in self.task_codes_by_series:
             return []
         lost = np.setdiff1d(
-            self.baseline_task_codes[base], self.task_codes[series], assume_unique=True
+            self.baseline_task_codes[base], self.task_codes_by_series[series], assume_unique=True
         )
         return [self.counts.tasks[code] for code in lost.tolist()]
 
     def coverage_of_group_tasks(self, series: SeriesKey) -> TaskCoverage:
         """The number of a candidate's tasks, out of the tasks of all candidates in its group."""
-        return TaskCoverage(len(self.task_codes[series]), self._task_count_by_group[series[1:]])
+        return TaskCoverage(
+            len(self.task_codes_by_series[series]), self._task_count_by_group[series[1:]]
+        )
 
     @cached_property
     def _task_count_by_group(self) -> dict[SeriesKey, int]:
-        groups = group_by(self.task_codes, lambda series: series[1:])
+        groups = group_by(self.task_codes_by_series, lambda series: series[1:])
         return {
-            group: len(np.unique(np.concatenate([self.task_codes[series] for series in rivals])))
+            group: len(
+                np.unique(np.concatenate([self.task_codes_by_series[series] for series in rivals]))
+            )
             for group, rivals in groups.items()
         }
 
@@ -346,11 +350,11 @@ class BaselineMatch:
                 by_series[series] = CandidateAttempts(cells, attempts)
             else:
                 _, shared, base_shared = np.intersect1d(
-                    self.task_codes[series], self.baseline_task_codes[base], assume_unique=True,
-                    return_indices=True,
+                    self.task_codes_by_series[series], self.baseline_task_codes[base],
+                    assume_unique=True, return_indices=True,
                 )  # fmt: skip
                 if len(shared):
-                    expected = _cells_and_attempts(self.latest or self.baseline, base)[1]
+                    expected = _cells_and_attempts(self.latest_run_counts or self.baseline, base)[1]
                     by_series[series] = CandidateAttempts(
                         cells[shared], attempts[shared], expected[base_shared],
                         np.delete(attempts, shared),
@@ -376,7 +380,7 @@ class BaselineMatch:
         """
         for model in dict.fromkeys(series[0] for series in all_series):
             groups = [series for series in all_series if series[0] == model]
-            tasks = np.concatenate([self.task_codes[series] for series in groups])
+            tasks = np.concatenate([self.task_codes_by_series[series] for series in groups])
             if len(np.unique(tasks)) == len(tasks):
                 yield groups
             else:
@@ -424,7 +428,7 @@ def _cells_and_attempts(counts: Counts, series: SeriesKey) -> tuple[Ints, Ints]:
     model, *groups = series
     if losses is None or model not in losses.models:
         return cells, attempts
-    at = losses.rows_of_model(model)
+    at = losses.row_indices_of_model(model)
     units = [losses.task_keys[u] for u in losses.task_key_codes[at]]
     read = dict(zip(units, losses.attempt_counts[at].tolist(), strict=True))
     units_of_tasks = ((counts.tasks[task], *groups) for task in counts.task_codes[rows].tolist())

@@ -70,7 +70,7 @@ class GateContext:
     @property
     def missing_outcome_cases(self) -> tuple[GateContext, ...]:
         """The contexts for the worst and the best case of missing outcomes."""
-        if not self.study.has_ranges:
+        if not self.study.has_missing_outcome_ranges:
             return (self,)
         sides = (
             self.baseline_match.with_missing_filled(passing=passing) for passing in (False, True)
@@ -175,7 +175,7 @@ class GateContext:
         if (
             not sides.baseline_is_other_file
             or sides.baseline_label == SELF_BASELINE_LABEL
-            or self.study.has_ranges
+            or self.study.has_missing_outcome_ranges
         ):
             return copies
         for place, series in zip(sides.candidate_series_indices, sides.series, strict=True):
@@ -216,7 +216,7 @@ class GateContext:
     def empty_result(self, series: SeriesKey, metric: Metric | None = None) -> Result:
         """A result without an estimate, for a rule that uses a count or cannot be checked."""
         name, k = ("", None) if metric is None else (metric.name, metric.k)
-        tasks = len(self.baseline_match.task_codes.get(series, ()))
+        tasks = len(self.baseline_match.task_codes_by_series.get(series, ()))
         return Result(series, name, k, Estimate(None), size=SampleSize(tasks))
 
     def widen_for_run_variation(self, c: Comparison, limits: Interval) -> Interval:

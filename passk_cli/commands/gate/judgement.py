@@ -122,7 +122,7 @@ class Judgement:
         )
 
     @property
-    def row(self) -> Result:
+    def result_with_verdict(self) -> Result:
         # A rule that uses an interval has no test, so the test fields of the rule are None instead
         # of empty strings.
         tested = {

@@ -197,7 +197,7 @@ class SuiteEntry:
     shared_options: Any = None
 
     @contextmanager
-    def locate_errors(self, flags: Collection[str] = ()) -> Iterator[None]:
+    def locate_errors(self, command_line_flags: Collection[str] = ()) -> Iterator[None]:
         """Add the file, the line and the suite to errors that the `with` block raises.
 
         flags : options of the command line. An error about these options stays unchanged.
@@ -207,7 +207,10 @@ class SuiteEntry:
         except DataError:
             raise
         except ParameterError as error:
-            if isinstance(error.place, OptionWithValue) and error.place.option in flags:
+            if (
+                isinstance(error.place, OptionWithValue)
+                and error.place.option in command_line_flags
+            ):
                 raise
             raise self.error_with_line(error) from None
 

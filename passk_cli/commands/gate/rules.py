@@ -486,7 +486,7 @@ class BaselineRule(GateRule):
         from passk_cli.study.comparison import difference_intervals
 
         pairs = [
-            [self.match_pair(pair) for pair in t.paired_values(self.judged_metrics(t))]
+            [self.compare_pair(pair) for pair in t.paired_values(self.judged_metrics(t))]
             for t in contexts
         ]
         study = contexts[0].study
@@ -509,7 +509,7 @@ class BaselineRule(GateRule):
             for context, part in zip(contexts, pairs, strict=True)
         ]
 
-    def match_pair(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
+    def compare_pair(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
         from passk_cli.study.comparison import comparison_on_shared_tasks
 
         return comparison_on_shared_tasks(*pair)
@@ -668,9 +668,9 @@ class ToleranceRule(BaselineRule):
         a, change = self.change_words
         return {"a": a, "change": change, **_limit_fields(metric, self.option_value, "points")}
 
-    def match_pair(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
+    def compare_pair(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
         """Compare a candidate with its baseline. A relative limit scales the baseline."""
-        c, most = super().match_pair(pair), self.option_value[pair[0].metric]
+        c, most = super().compare_pair(pair), self.option_value[pair[0].metric]
         return c if c.reason or not isinstance(most, RelativeLimit) else c.with_factor_of_second(
             1.0 - pair[0].metric.better_sign * most
         )  # fmt: skip

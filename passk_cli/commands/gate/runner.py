@@ -275,7 +275,7 @@ class GateRunner(CommandRunner, GateOptions):
         if is_corrected(study.counts):
             confidence = confidence.for_corrected_values()
         full_study = replace(study, metrics=metrics, confidence=confidence)
-        if full_study.has_ranges:
+        if full_study.has_missing_outcome_ranges:
             full_study.confidence.require_valid_for_missing_outcomes()
             require_monotone(metrics)
         if self.rehearse and self.baseline is None and self.needs_baseline:

@@ -505,7 +505,7 @@ class RuleTable(Section[Judgement]):
         return "group" if self.study.counts.group_names else "model"
 
     def results_of(self, record: Judgement) -> Iterator[Result]:
-        yield record.row
+        yield record.result_with_verdict
 
     @property
     def checks(self) -> tuple[GateCheck, ...]:
@@ -538,7 +538,7 @@ class RuleTable(Section[Judgement]):
                 yield f"{100 * self.study.confidence.level:g} %"
             if tests := self._adjustment_text():
                 yield tests
-            if self.study.has_ranges:
+            if self.study.has_missing_outcome_ranges:
                 yield "missing outcomes tried as fail and as pass"
         else:
             yield plural(len(book.suite_entries), "suite")
@@ -625,7 +625,8 @@ class RuleTable(Section[Judgement]):
         not pass, and all rows with an estimate.
         """
         rows = sorted(self.records, key=lambda line: (
-            not line.fails_gate, not line.subject_name, _VERDICT_ORDER.index(line.verdict),
+            not line.fails_gate, not line.subject_name,
+            _VERDICT_ORDER.index(line.verdict) if line.subject_name else 0,
             line.fails_gate and not line.result.against,
         ))  # fmt: skip
         brief = self._fold_passing(rows)
@@ -732,7 +733,7 @@ class RuleTable(Section[Judgement]):
         failed = any(line.fails_gate for line in self.records)
         for run in self.judged_runs:
             sides, pairs = run.context.baseline_match, []
-            if sides.baseline is None or run.context.study.has_ranges:
+            if sides.baseline is None or run.context.study.has_missing_outcome_ranges:
                 continue
             for s, series in zip(sides.candidate_series_indices, sides.series, strict=True):
                 base = sides.base_series(series)
@@ -850,7 +851,7 @@ def _run_messages(run: JudgedRun) -> Iterator[Diagnostic]:
 
 
 def _model_lacks_group_messages(context: GateContext) -> Iterator[Diagnostic]:
-    tasks = context.baseline_match.task_codes
+    tasks = context.baseline_match.task_codes_by_series
     for group in dict.fromkeys(series[1:] for series in tasks):
         for model in dict.fromkeys(series[0] for series in tasks):
             if (model, *group) not in tasks:

@@ -251,7 +251,7 @@ def corrected_metrics(study: Analysis, width: float | None) -> list[CorrectedMet
             values=v.uncorrected_values,
             hidden_variance=0.0,
             label_degrees_of_freedom=None,
-            values_near_bound=None,
+            labelled_values_near_bound=None,
             labels=None,
         )
         for v in all_values
@@ -373,7 +373,7 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
                 if row.labels.covers_unusually_few_tasks]),
             (CHOSEN_LABELS_WARNING, [row for row in self.records
                 if row.labels.selection_p < _MAX_LABEL_SELECTION_P
-                             and not row.labels.labels_per_task]),
+                             and not row.labels.guaranteed_labels_per_task]),
         ):  # fmt: skip
             if rows:
                 yield message(models=[*map(self.name_of, rows)])

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from passk_cli.report.data_types import Column, Estimate
 from passk_cli.report.phrases import SeriesName
 from passk_cli.study.answer import Answer
-from passk_cli.study.noise import SeriesNoise
 from passk_cli.study.result import Result, SampleSize
+from passk_cli.study.run_to_run_noise import SeriesNoise
 from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, data_field
 from passk_cli.study.values import SeriesKey
 

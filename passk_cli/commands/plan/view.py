@@ -44,8 +44,8 @@ from passk_cli.report.phrases import (
 from passk_cli.report.plot import Plot, ReferenceLine, curves
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.noise import noise_by_series
 from passk_cli.study.result import Result
+from passk_cli.study.run_to_run_noise import noise_by_series
 from passk_cli.study.section import Section, build_report, data_field
 from passk_cli.study.signature import signature
 from passk_cli.study.values import SeriesKey, attempts_of, cluster_codes
@@ -488,7 +488,7 @@ class DesignTable(Section[DesignChoice]):
         if names := [o.metric.name for o in metric_components if o.is_near_bound]:
             yield f"power is rough: {', '.join(names)} near 0 or 1"
         yield f"{100 * aims.level:g} % guard intervals for new tasks"
-        yield self.study.attempts_hint
+        yield self.study.unavailable_k_hint
 
     def messages(self) -> Iterator[Diagnostic]:
         designs, metric_components = self.designs, self.designs.variance_components
@@ -810,7 +810,7 @@ class PlanRunner(CommandRunner, PlanOptions):
             return pilot
         ends = tuple(metric for metric in pilot.metrics if metric.k in (ks[0], ks[-1]))
         hint = f"planned only for k = {ks[0]} and {ks[-1]} of {', '.join(map(str, ks))}"
-        return replace(pilot, metrics=ends, attempts_hint=hint)
+        return replace(pilot, metrics=ends, unavailable_k_hint=hint)
 
     def report(self, study: Analysis) -> Report:
         """Plan from a pilot, or raise a ParameterError if the pilot supports no metric."""

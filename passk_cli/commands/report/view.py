@@ -65,7 +65,7 @@ _COMMANDS_NEEDING_PASSES = ("curve", "order", "tasks")
 class ReportRunner(CommandRunner, ReportOptions):
     max_groups = MOST_CHAPTERS
     label_refusal = ""
-    rereads_incomplete_counts = True
+    rereads_if_columns_missing = True
 
     def request(self, options: SharedOptions) -> Request:
         request = super().request(options)
@@ -103,7 +103,7 @@ class ReportRunner(CommandRunner, ReportOptions):
             ends = [metric for metric in study.metrics if metric.k in (1, most)]
             metrics = replace(options.metric_options, metrics=(*ends, parse_metric(_COST_METRIC)))
             try:
-                if study.has_ranges:
+                if study.has_missing_outcome_ranges:
                     require_monotone(metrics.metrics)
                 costed = super().read_analysis(replace(options, metric_options=metrics), read)
                 study = replace(costed, read_texts=study.read_texts)

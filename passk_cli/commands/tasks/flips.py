@@ -182,7 +182,7 @@ class FlippedPairTable(Section[Flips]):
 class FlippedTaskTable(Section[Result]):
     """One row per task that flipped or that has two significantly different pass rates."""
 
-    rows_requested: bool = False
+    are_rows_requested: bool = False
 
     title = "Tasks that flipped"
     columns: ClassVar[tuple[Column, ...]] = (
@@ -238,7 +238,7 @@ class FlippedTaskTable(Section[Result]):
         return all(any(fact.extra_fields[name] for fact in self.records) for name in names)
 
     @property
-    def shown_tasks(self) -> list[Result]:
+    def tasks_in_table_order(self) -> list[Result]:
         return sorted(filter(is_flip_or_significant, self.records), key=_change_sort_key)
 
     def results_of(self, record: Result) -> Iterator[Result]:
@@ -249,12 +249,12 @@ class FlippedTaskTable(Section[Result]):
             )
 
     def tables(self) -> Iterator[Table]:
-        if changes := self.shown_tasks:
-            visibility = FULL if self.has_several_pairs and not self.rows_requested else ALWAYS
+        if changes := self.tasks_in_table_order:
+            visibility = FULL if self.has_several_pairs and not self.are_rows_requested else ALWAYS
             yield replace(self.table(changes, self.title), visibility=visibility)
 
     def plots(self) -> tuple[Plot, ...]:
-        largest = self.shown_tasks[: max(self.rows_without_full, DRAWN)]
+        largest = self.tasks_in_table_order[: max(self.rows_without_full, DRAWN)]
         if self.has_several_pairs:
             largest = sorted(largest, key=lambda fact: (SeriesName(fact.series), fact.against))
         rows = [
@@ -296,11 +296,11 @@ class ComparedTaskTable(FlippedTaskTable):
     )
 
     @property
-    def shown_tasks(self) -> list[Result]:
+    def tasks_in_table_order(self) -> list[Result]:
         return sorted(self.records, key=_change_sort_key)
 
     def results(self) -> list[Result]:
-        return self.shown_tasks
+        return self.tasks_in_table_order
 
 
 def shorten_strip(strip: str) -> str:
@@ -439,7 +439,7 @@ def changed_tasks_by_pair(pairs: Sequence[Flips], *, failed: bool) -> Iterator[C
         yield ChangedTasks(answer, tuple(lines[:significant]), tuple(lines[significant:]))
 
 
-def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
+def flips_report(study: Analysis, rows: int, *, are_rows_requested: bool) -> Report:
     """The report of --against: tasks that changed between a model and another run or model."""
     pairs, against = pairs_to_compare(study), str(study.signature_entries["against"])
     if not pairs:
@@ -461,7 +461,7 @@ def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
         study,
         [FlippedPairTable(study, all_flips),
          ComparedTaskTable(study, flip_results(all_flips), rows_without_full=rows,
-                            rows_requested=rows_requested)],
+                            are_rows_requested=are_rows_requested)],
         context=[tasks_and_attempts([len(flips.tasks) for flips in all_flips], n)],
         messages=study.messages(()), interval=None, test="boschloo", adjust="bh",
         level=study.confidence.level,

@@ -30,8 +30,8 @@ class ItemRestCorrelations:
     low, high : confidence limits of the correlation.
     p : one-sided p-value of the hypothesis that the correlation is at least 0; NaN if undefined.
     smallest_p : smallest p-value that the test of this task can have.
-    variance_share : share of the task in the variance between the models' means. Shares add up to 1
-        if every model has every task.
+    between_model_variance_share : share of the task in the variance between the models' means.
+        Shares add up to 1 if every model has every task.
     """
 
     correlation: Floats
@@ -39,7 +39,7 @@ class ItemRestCorrelations:
     high: Floats
     p: Floats
     smallest_p: Floats
-    variance_share: Floats
+    between_model_variance_share: Floats
     model_counts: Ints
 
 

@@ -40,14 +40,14 @@ TASK_FINDINGS = (SUSPECT, NOBODY, EVERYBODY, PLAIN) = (
 class TaskRateMatrix:
     """The matrix of the pass rates of all models of one group at the tasks of the group.
 
-    cell_indices : for each model and task, the index of the row of Counts, or −1 if the model has
-        no attempts at the task.
+    counts_row_by_cell : for each model and task, the index of the row of Counts, or −1 if the model
+        has no attempts at the task.
     """
 
     counts: Counts
     series_indices: Ints
     tasks: tuple[str, ...]
-    cell_indices: Ints
+    counts_row_by_cell: Ints
 
     @property
     def groups(self) -> SeriesKey:
@@ -59,7 +59,7 @@ class TaskRateMatrix:
 
     def as_matrix(self, values: NDArray[Any], missing: Any) -> NDArray[Any]:
         """Arrange one value per row of the Counts as a matrix (models × tasks)."""
-        return np.where(self.cell_indices < 0, missing, values[self.cell_indices])
+        return np.where(self.counts_row_by_cell < 0, missing, values[self.counts_row_by_cell])
 
     @cached_property
     def n(self) -> Ints:
@@ -96,7 +96,7 @@ class TaskRateMatrix:
         return replace(
             self, series_indices=self.series_indices[best], tasks=tuple(self.tasks[t]
                 for t in hard),
-            cell_indices=self.cell_indices[best][:, hard],
+            counts_row_by_cell=self.counts_row_by_cell[best][:, hard],
         )  # fmt: skip
 
 
@@ -207,8 +207,8 @@ class SuspectTask(NamedTuple):
     """One task with its item–rest correlation over the models of a group.
 
     n, c : number of attempts and of passes of all models at the task.
-    correlation, low, high, p, smallest_p, variance_share : fields of `ItemRestCorrelations`, or
-        None for NaN.
+    correlation, low, high, p, smallest_p, between_model_variance_share : fields of
+        `ItemRestCorrelations`, or None for NaN.
     adjusted_p : p-value adjusted by Benjamini and Hochberg over all tasks of all groups.
     """
 
@@ -224,7 +224,7 @@ class SuspectTask(NamedTuple):
     high: float | None
     p: float | None
     smallest_p: float | None
-    variance_share: float | None
+    between_model_variance_share: float | None
     adjusted_p: float | None
     finding: str
     level: float
@@ -253,7 +253,7 @@ def find_suspects(counts: Counts, level: float = 0.95) -> list[SuspectTask]:
         kinds = np.select([significant, c == 0, c == n], TASK_FINDINGS[:3], PLAIN)
         columns = (
             item.model_counts, n, c, np.nanmean(group.rates, axis=0), item.correlation, item.low,
-            item.high, item.p, item.smallest_p, item.variance_share, adjusted, kinds,
+            item.high, item.p, item.smallest_p, item.between_model_variance_share, adjusted, kinds,
         )  # fmt: skip
         for task, *row in zip(group.tasks, *(column.tolist() for column in columns), strict=True):
             cells: Sequence[Any] = [None if cell != cell else cell for cell in (*row, level)]

@@ -68,8 +68,8 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.baseline import RunAndBaseline, baseline_label, select_models
 from passk_cli.study.flips import outcome_strips
-from passk_cli.study.noise import NOISE_FLOOR_ONLY_ANSWERS, NoiseSummary
 from passk_cli.study.result import Result
+from passk_cli.study.run_to_run_noise import NOISE_FLOOR_ONLY_ANSWERS, NoiseSummary
 from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
 from passk_cli.study.value_range import name_with_groups
 from passk_cli.study.values import SeriesKey
@@ -178,7 +178,7 @@ class PassCountGroup(NamedTuple):
     """The tasks with the same number of passes, or with pass rates in the same tenth."""
 
     label: str
-    rate_limits: Limits | None
+    true_rate_limits: Limits | None
     task_names: list[str]
 
 
@@ -191,8 +191,8 @@ class PassCountTable(Section[PassCountGroup]):
                meaning="Number or share of the attempts at a task that passed."),
                Column("tasks", "count", cell_of_record=lambda passes: len(passes.task_names),
                       meaning="Number of tasks with this number or share of passes."),
-        Column("true rate", "share", cell_of_record=lambda passes: passes.rate_limits,
-               exists_in_section=lambda section: all(passes.rate_limits
+        Column("true rate", "share", cell_of_record=lambda passes: passes.true_rate_limits,
+               exists_in_section=lambda section: all(passes.true_rate_limits
                    for passes in section.records),
                meaning="Range of pass rates that the attempts do not rule out (Clopper–Pearson)."),
         Column("which", cell_of_record=lambda passes: names_that_fit(passes.task_names, _WIDE),
@@ -228,7 +228,7 @@ class PassCountTable(Section[PassCountGroup]):
     def footer_parts(self) -> Iterator[str | OptionHint]:
         n = self.study.counts.n
         yield tasks_and_attempts([len(n)], n.tolist())
-        if all(passes.rate_limits for passes in self.records):
+        if all(passes.true_rate_limits for passes in self.records):
             yield f"true rate: {100 * self.study.confidence.level:g} % Clopper–Pearson"
         yield OptionHint("each task")
 
@@ -642,7 +642,7 @@ class SuspectTable(Section[SuspectTask]):
         data_field("c", "Number of passes of all models at the task.", lambda task: task.c),
         data_field("mean_rate", "Mean of the models' pass rates.", lambda task: task.mean),
         Column("contribution", "share", field_name="contribution",
-            cell_of_record=lambda task: task.variance_share,
+            cell_of_record=lambda task: task.between_model_variance_share,
                visibility=FULL,
                meaning="Share of the task in the variance between the models' means. Shares add up"
                " to 1. A share is negative if better models pass the task less often."),
@@ -776,7 +776,7 @@ class TasksRunner(CommandRunner, TasksOptions):
     def report(self, study: Analysis) -> Report:
         first = self.rows or _DEFAULT_ROWS
         if self.against is not None:
-            return flips_report(study, first, rows_requested=self.rows is not None)
+            return flips_report(study, first, are_rows_requested=self.rows is not None)
         if self.suspects:
             return suspects_report(study, first)
         if self.matrix:

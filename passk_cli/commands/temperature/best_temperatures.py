@@ -12,11 +12,6 @@ import numpy as np
 
 from passk_cli.activity import items_with_progress
 from passk_cli.arrays import group_by
-from passk_cli.distributions.temperature import (
-    FEWEST_TEMPERATURES,
-    best_temperature_index_by_k,
-    fit_power_law_to_switches,
-)
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import quote_text
 from passk_cli.inference.bootstrap_weights import bootstrap_means
@@ -34,6 +29,11 @@ from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.significance_options import SECONDARY
 from passk_cli.study.values import SeriesKey, TaskValues, on_shared_tasks
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
+from passk_cli.temperature_models.temperature import (
+    FEWEST_TEMPERATURES,
+    best_temperature_index_by_k,
+    fit_power_law_to_switches,
+)
 
 # passk fits a power law to the best temperature T* at no more than _MAX_POWER_LAW_KS values of k,
 # which are spaced logarithmically.
@@ -224,7 +224,7 @@ def model_pairs(
     return list(pairs.values())
 
 
-def model_comparisons(
+def group_by_model_pair(
     comparisons: Sequence[Comparison], best: Sequence[TaskValues]
 ) -> list[ModelComparison]:
     """Group the comparisons by pair of models, pairs in which the better model changes first."""
@@ -255,11 +255,11 @@ def model_comparisons(
 class BestTemperaturePowerLaw:
     """The power law T* = factor · k^exponent of one model, or the reason why there is none.
 
-    `best_temperatures` contains the temperatures that are T* at some k up to `k_max`.
+    `distinct_best_temperatures` contains the temperatures that are T* at some k up to `k_max`.
     """
 
     series: SeriesKey
-    best_temperatures: Sequence[str]
+    distinct_best_temperatures: Sequence[str]
     k_max: int
     exponent: Result
 
@@ -406,7 +406,7 @@ def analyze_temperatures(
     rates = any(metric.family == "pass@" for metric in study.metrics)
     power_law_fits = fit_power_laws(values, confidence) if rates else []
     facts = _estimates_with_first_shares(study.results(values), verdicts)
-    return facts, compared, verdicts, model_comparisons(list(remaining), best), power_law_fits
+    return facts, compared, verdicts, group_by_model_pair(list(remaining), best), power_law_fits
 
 
 def _estimates_with_first_shares(

@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from passk_cli.diagnostic import NOTE, Diagnostic, DiagnosticType
-from passk_cli.distributions.toy_model import (
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.data_types import FULL, AnswerSentence, Column, Report, Table
+from passk_cli.report.phrases import plural
+from passk_cli.report.plot import Plot, curves
+from passk_cli.study.analysis import Analysis
+from passk_cli.study.answer import Answer
+from passk_cli.study.section import Section, build_report, data_field
+from passk_cli.temperature_models.toy_model import (
     GRID_KS,
     GRID_SCALES,
     POWER_LAW_FIT_ABOVE_K,
@@ -21,13 +28,6 @@ from passk_cli.distributions.toy_model import (
     task_sets_on_grid,
     tasks_of_spread,
 )
-from passk_cli.outcomes.counts import Counts
-from passk_cli.report.data_types import FULL, AnswerSentence, Column, Report, Table
-from passk_cli.report.phrases import plural
-from passk_cli.report.plot import Plot, curves
-from passk_cli.study.analysis import Analysis
-from passk_cli.study.answer import Answer
-from passk_cli.study.section import Section, build_report, data_field
 from passk_cli.version import VERSION_SIGNATURE_ENTRIES
 
 DEFAULT_KS = tuple(1 << i for i in range(15))
@@ -58,7 +58,7 @@ TASK_DISTRIBUTION_CUT_NOTE = DiagnosticType(
     "note[cut-power-law]: the power law of tasks with gamma 2 is cut off at |c| = 421 (spread"
     " 16.01)",
 )  # fmt: skip
-NO_BEST_TEMPERATURE_NOTE = DiagnosticType(
+EQUALLY_GOOD_TEMPERATURES_NOTE = DiagnosticType(
     "nothing-to-choose", NOTE,
     "there is no best temperature T* for {lost} of {points} combinations of k and spread, for"
     " example k = {k} and spread {spread} ({family})",
@@ -340,7 +340,7 @@ def toy_report(
     if lost := [p for p in all_points if p.temperature is None]:
         first = min(lost, key=lambda p: p.k)
         messages.append(
-            NO_BEST_TEMPERATURE_NOTE(lost=len(lost), points=len(all_points), k=first.k,
+            EQUALLY_GOOD_TEMPERATURES_NOTE(lost=len(lost), points=len(all_points), k=first.k,
                               family=first.family, spread=f"{first.spread:.4g}")
         )  # fmt: skip
     options = {"toy": ",".join(families), "spread": ",".join(f"{s:g}" for s in spreads),

@@ -21,7 +21,6 @@ from passk_cli.commands.temperature.best_temperatures import (
     without_temperature,
 )
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.distributions.toy_model import TASK_FAMILIES
 from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
 from passk_cli.files.sources.path_templates import TEMPERATURE_NAMES
 from passk_cli.metrics.registry import Metric
@@ -52,8 +51,9 @@ from passk_cli.study.significance_options import ALL, SECONDARY
 from passk_cli.study.values import SeriesKey, on_shared_tasks
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
+from passk_cli.temperature_models.toy_model import TASK_FAMILIES
 
-NO_BEST_TEMPERATURE_NOTE = DiagnosticType(
+INCOMPARABLE_TEMPERATURES_NOTE = DiagnosticType(
     "no-best-temperature", NOTE,
     "there is no best temperature for {models}, because no two temperatures share tasks",
     meaning="passk chooses the best temperature of a model on the tasks that all its temperatures"
@@ -303,7 +303,7 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
         if unequal:
             yield UNEQUAL_ATTEMPTS_NOTE(models=unequal)
         if lone := tasks.keys() - {series for series, _ in self.records}:
-            yield NO_BEST_TEMPERATURE_NOTE(models=[SeriesName(m) for m in tasks if m in lone])
+            yield INCOMPARABLE_TEMPERATURES_NOTE(models=[SeriesName(m) for m in tasks if m in lone])
         if (
             fields := self.lead_adjustment.disagreement_fields
             or self.other_tests_adjustment.disagreement_fields
@@ -410,7 +410,7 @@ class PowerLawTable(Section[BestTemperaturePowerLaw]):
         Column("factor", "number", meaning="T* at k = 1.",
                cell_of_record=lambda law: law.exponent.extra_fields["factor"]),
         Column("T* takes", meaning="The temperatures that are best at some k.",
-               cell_of_record=lambda law: ", ".join(law.best_temperatures)),
+               cell_of_record=lambda law: ", ".join(law.distinct_best_temperatures)),
         Column("k up to", "count", meaning="Largest k.", cell_of_record=lambda law: law.k_max),
         Column("reason", meaning="Why there is no power law, or no interval.",
                cell_of_record=lambda law: law.exponent.estimate.reason),

@@ -327,7 +327,8 @@ class RunSeries:
     effect : the run effect, or None for one run and for costs.
     detectable_change : smallest change that the runs can show or, for costs, its logarithm.
     p_error : Monte-Carlo standard error of the p-value of the run effect.
-    p_adjusted : p-value of the run effect, adjusted for the number of models and suites (Holm).
+    run_effect_p_adjusted : p-value of the run effect, adjusted for the number of models and suites
+        (Holm).
     verdict : whether the newest runs are worse, or None if --fail is not set.
     """
 
@@ -339,7 +340,7 @@ class RunSeries:
     effect: RunEffect | None
     detectable_change: float
     p_error: float = 0.0
-    p_adjusted: float | None = None
+    run_effect_p_adjusted: float | None = None
     verdict: GateCheck | None = None
 
     def worsening_since(self, time: str) -> LevelChange | None:
@@ -476,7 +477,7 @@ class RunSeriesTable(Section[RunSeries]):
                meaning="Standard deviation of pass@1 between runs since the last change, without"
                " the variation that chance within tasks explains, with its interval."),
         Column("its p", "p", stays_with_previous=True,
-            cell_of_record=lambda course: course.p_adjusted,
+            cell_of_record=lambda course: course.run_effect_p_adjusted,
                exists_in_section=_is_pass_rate,
                meaning="p-value of the run effect. The test permutes attempts over runs within"
                " tasks, and is adjusted for the number of models (Holm)."),
@@ -509,7 +510,8 @@ class RunSeriesTable(Section[RunSeries]):
             yield replace(
                 blank, name="run effect", estimate=record.run_effect_deviation,
                 p=record.run_effect_p,
-                p_adjusted=record.p_adjusted, level=self.study.confidence.level, method="q-profile",
+                p_adjusted=record.run_effect_p_adjusted, level=self.study.confidence.level,
+                method="q-profile",
                 extra_fields={**blank.extra_fields, **of_all},
             )  # fmt: skip
 
@@ -529,10 +531,12 @@ class RunSeriesTable(Section[RunSeries]):
         changed = sorted((course for course in records if course.changes), reverse=True,
                          key=lambda c:
                           c.run_group.runs[c.changes[-1].first_run_index].time)  # fmt: skip
-        tested = sorted((c for c in records if c.p_adjusted is not None and not c.is_all_copies),
-                        key=lambda course: (course.p_adjusted, course.run_effect_p))  # fmt: skip
+        tested = sorted(
+            (c for c in records if c.run_effect_p_adjusted is not None and not c.is_all_copies),
+            key=lambda course: (course.run_effect_p_adjusted, course.run_effect_p),
+        )
         level = 1 - self.study.confidence.level + 1e-12
-        effects = [course for course in tested if (course.p_adjusted or 0.0) <= level]
+        effects = [course for course in tested if (course.run_effect_p_adjusted or 0.0) <= level]
         last = max(records, key=lambda course: course.run_group.runs[-1].time)
         sizes = [course.detectable_change for course in records]
         quantity, most = (
@@ -553,7 +557,7 @@ class RunSeriesTable(Section[RunSeries]):
             else None,
         }  # fmt: skip
         if tested:
-            p = tested[0].p_adjusted or 0.0
+            p = tested[0].run_effect_p_adjusted or 0.0
             fields["effect"] = {
                 "model": tested[0].name, "deviation": tested[0].run_effect_deviation, "p": p,
                 "relation": p_text_with_sign(p), "models": [course.name for course in effects],
@@ -889,7 +893,7 @@ class TrendRunner(CommandRunner, TrendOptions):
 def _adjust_p_values(courses: Sequence[RunSeries]) -> list[RunSeries]:
     tested = iter(holm([course.effect.p for course in courses if course.effect]).tolist())
     return [
-        replace(course, p_adjusted=MonteCarloP(p, course.p_error))
+        replace(course, run_effect_p_adjusted=MonteCarloP(p, course.p_error))
         if course.effect and (p := next(tested)) is not None else course
         for course in courses
     ]  # fmt: skip

@@ -158,7 +158,7 @@ def attempts_by_task(counts: Counts, models: Collection[str]) -> AttemptsByTask:
     """Map tasks to models to numbers of attempts, which include attempts without an outcome."""
     by_task, missing = dict[str, dict[str, int]](), counts.missing_outcomes
     for model in missing.models:
-        at = missing.rows_of_model(model)
+        at = missing.row_indices_of_model(model)
         numbers = zip(
             missing.task_key_codes[at].tolist(), missing.attempt_counts[at].tolist(), strict=True
         )

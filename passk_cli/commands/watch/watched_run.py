@@ -81,7 +81,9 @@ class WatchedRun:
             if coverage is not None and coverage.extra and base is not None:
                 base_codes = set(sides.baseline_task_codes[base].tolist())
                 codes = (
-                    code for code in sides.task_codes[series].tolist() if code not in base_codes
+                    code
+                    for code in sides.task_codes_by_series[series].tolist()
+                    if code not in base_codes
                 )
                 name = sides.counts.tasks[next(codes)]
                 raise DataError(

@@ -160,7 +160,7 @@ def model_like_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
     tasks, task = context.tasks, context.role_column("task")
     if (
         context.is_known_format
-        or "task" in context.request.named_columns
+        or "task" in context.request.named_column_by_role
         or not look_like_models(tasks)
     ):
         return

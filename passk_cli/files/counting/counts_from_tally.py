@@ -178,9 +178,9 @@ def _reading_messages(
     if doubted and not tolerant:
         raise doubted[0]
     messages = [*attempts.messages]
-    encoded = [source for batch in batches for source in batch.sources if source.encoding]
+    encoded = [source for batch in batches for source in batch.sources if source.original_encoding]
     if encoded:
-        encodings = ", ".join(dict.fromkeys(source.encoding for source in encoded))
+        encodings = ", ".join(dict.fromkeys(source.original_encoding for source in encoded))
         files = first_few([source.name for source in encoded])
         messages.append(OTHER_ENCODING_WARNING(files=files, encodings=encodings))
     messages += map(error_as_warning, doubted)
@@ -275,7 +275,7 @@ def _reading_facts(
         non_result_files=tuple(
             str(error.place) for error in attempts.skipped_file_errors if error not in unread
         ),
-        files_without_outcome=tuple(attempts.files_without_outcome),
+        files_without_outcome=tuple(attempts.files_without_requested_outcome),
         left_out_files=tuple(f"{error.place} ({error.problem})" for error in unread),
     )
 
@@ -380,7 +380,7 @@ def _file_reading(batch: Batch, request: Request, attempts: NormalizedFiles) -> 
     name = batch.sources[0].name
     if len(batch.sources) > 1:
         name += f" and {len(batch.sources) - 1} more"
-    packing = "" if batch.layout.packing == "none" else f", {batch.layout.packing}"
+    packing = "" if batch.layout.compression == "none" else f", {batch.layout.compression}"
     # The costs in a harness file become columns only if the command needs costs.
     spent = {
         name: {"number"} for name in attempts.amount_names_by_format.get(batch.layout.kind, {})

@@ -93,7 +93,7 @@ def explained_error(
             return full
     if "maximum_object_size" in message:
         source = max(sources, key=lambda s: max_object_bytes([s]))
-        packed = source.packing != "none"
+        packed = source.compression != "none"
         remedy = "unpack the file and read the unpacked file"
         remedy = remedy if packed else "split the file into several files"
         problem = f"a record is longer than {max_object_bytes([source]):,} bytes"

@@ -153,7 +153,7 @@ def require_intact_files(layout: Layout, sources: Sequence[Source], request: Req
         # If an array is cut off after a comma, DuckDB reads the array as if the array were
         # complete.
         with open_bytes(source) as stream:
-            if source.packing == "none":
+            if source.compression == "none":
                 stream.seek(max(os.path.getsize(source.path) - HEAD_BYTES, 0))
             last = b""
             while block := stream.read(1 << 20):

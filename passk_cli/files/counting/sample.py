@@ -295,7 +295,7 @@ def _with_later_columns(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
         )
         paths = [source.path for source in batch.sources]
         answer = con.execute(
-            query, {"paths": paths, "packing": DUCKDB_COMPRESSIONS[layout.packing]}
+            query, {"paths": paths, "packing": DUCKDB_COMPRESSIONS[layout.compression]}
         )
         names = (name for (name,) in answer.fetchall() if name not in layout.kinds_by_column)
         layout = layout.with_further_columns([*islice(names, _COLUMNS)])
@@ -319,7 +319,7 @@ def _write_samples(
         else [source.path for source in batch.sources]
     )
     total = sum(map(os.path.getsize, files))
-    plain = bool(layout.normalized_rows_file) or layout.packing == "none"
+    plain = bool(layout.normalized_rows_file) or layout.compression == "none"
     if plain and total <= USUAL_SAMPLE_BYTES:
         return _SampledBatch(batch, {}, is_complete=True)
     if not layout.normalized_rows_file and layout.kind not in ("jsonl", "csv"):
@@ -344,7 +344,7 @@ def _write_samples(
         )
     sources = (batch.sources[number] for number in blocks)
     samples_as_sources = [
-        replace(s, path=p, packing="none") for s, p in zip(sources, samples, strict=True)
+        replace(s, path=p, compression="none") for s, p in zip(sources, samples, strict=True)
     ]
     # If a column has only one value in a file, the sample of the file also contains this value in
     # all rows.
@@ -352,7 +352,7 @@ def _write_samples(
         name: {path: values[file] for path, file in samples.items() if file in values}
         for name, values in layout.constant_columns.items()
     }
-    layout = replace(layout, constant_columns=constants, packing="none")
+    layout = replace(layout, constant_columns=constants, compression="none")
     return _SampledBatch(
         replace(batch, layout=layout, sources=tuple(samples_as_sources)), samples, complete
     )

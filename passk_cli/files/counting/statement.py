@@ -612,7 +612,7 @@ rows AS (SELECT row.* FROM picked)"""
         columns += [c for c in self.benchmarks if find_column_and_keys(c, layout.kinds_by_column)]
         types: dict[str, str] = {}
         nested: dict[str, list[list[str]]] = {}
-        for column in (part for c in columns for part in layout.column_parts(c)):
+        for column in (part for c in columns for part in layout.combined_columns(c)):
             path = find_column_and_keys(column, layout.kinds_by_column)
             if path is None:
                 raise _missing_column_error(column, batch)
@@ -633,7 +633,7 @@ rows AS (SELECT row.* FROM picked)"""
         list_columns = amounts
         if roles.row_type == "lists":
             list_columns += [
-                *layout.column_parts(roles.outcome or ""),
+                *layout.combined_columns(roles.outcome or ""),
                 *(column for _, column in roles.attempt_fact_columns),
             ]
         for name in set(types) & set(list_columns) - nested.keys():

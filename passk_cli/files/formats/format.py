@@ -121,7 +121,7 @@ class File:
         with open_bytes(self.source) as stream:
             return json_documents.top_level_object(stream, streamed, self.source.name)
 
-    def records(self, *keys: str, siblings: dict[str, Any] | None = None) -> Iterator[Any]:
+    def records(self, *keys: str, adjacent_values: dict[str, Any] | None = None) -> Iterator[Any]:
         """Yield the elements of the list that the given keys lead to, one at a time.
 
         Without keys, the method yields the elements of an array, or the records of a file of lines.
@@ -132,13 +132,15 @@ class File:
         """
         if self.short_document is None:
             with open_bytes(self.source) as stream:
-                yield from json_documents.list_elements(stream, keys, siblings, self.source.name)
+                yield from json_documents.list_elements(
+                    stream, keys, adjacent_values, self.source.name
+                )
             return
         value = self.short_document
         for key in keys:
             fields = value if isinstance(value, dict) else {}
-            if siblings is not None:
-                siblings |= {name: inner for name, inner in fields.items() if name != key}
+            if adjacent_values is not None:
+                adjacent_values |= {name: inner for name, inner in fields.items() if name != key}
             value = fields.get(key)
         if isinstance(value, list):
             yield from value

@@ -194,7 +194,7 @@ def _require_record(place: str, value: Any) -> Record:
 
 
 def _list_records(file: File, keys: Sequence[str], siblings: dict[str, Any]) -> Iterator[Record]:
-    for number, value in enumerate(file.records(*keys, siblings=siblings), 1):
+    for number, value in enumerate(file.records(*keys, adjacent_values=siblings), 1):
         if number == 1 and not isinstance(value, dict):
             problem, remedy = "the list contains no records", "expected a list of objects"
             raise NoResultsError(file.source.name, problem, remedy, name="unknown-format")
@@ -202,7 +202,7 @@ def _list_records(file: File, keys: Sequence[str], siblings: dict[str, Any]) -> 
 
 
 def _is_large_array(file: File) -> bool:
-    times = 1 if file.source.packing == "none" else _UNPACKED_RATIO
+    times = 1 if file.source.compression == "none" else _UNPACKED_RATIO
     large = os.path.getsize(file.source.path) * times > STREAMED_ARRAY_BYTES
     return file.structure == "array" and file.short_document is None and large
 

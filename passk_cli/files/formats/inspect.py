@@ -92,7 +92,7 @@ class _SampleScores:
     solution: Any
     usage: dict[str, Any]
 
-    def score(self, name: str) -> tuple[Any, Any]:
+    def value_and_answer(self, name: str) -> tuple[Any, Any]:
         """The value and the answer of a score, or (None, None) if the sample lacks the score.
 
         name : the name of a scorer, or SCORER.KEY for one of several values.
@@ -162,7 +162,7 @@ def _header(file: File) -> dict[str, Any]:
     raise DataError(file.source.name, problem, remedy, name="unknown-format")
 
 
-def _samples(file: File, only: str) -> list[_SampleScores]:
+def _samples(file: File, scorer_of_version_1: str) -> list[_SampleScores]:
     """Return the last entry of each sample and epoch, in the order of the log.
 
     only : the name of the scorer in a log of version 1, in which each sample has a single score.
@@ -170,7 +170,7 @@ def _samples(file: File, only: str) -> list[_SampleScores]:
     last: dict[tuple[str, Any], _SampleScores] = {}
     for record in _records(file):
         if isinstance(record, dict):
-            scores = record.get("scores") or {only: record.get("score")}
+            scores = record.get("scores") or {scorer_of_version_1: record.get("score")}
             sample = _SampleScores(
                 record.get("id"),
                 require_type(file, "epoch", record.get("epoch"), int),
@@ -209,7 +209,7 @@ def _rows(
     file: File, samples: Sequence[_SampleScores], model: Any, request: RowRequest
 ) -> Iterator[Row]:
     for sample in samples:
-        value, answer = sample.score(request.outcome)
+        value, answer = sample.value_and_answer(request.outcome)
         number = value_to_float(value)
         missing = isinstance(number, float) and math.isnan(number)
         solution = sample.solution

@@ -42,7 +42,7 @@ from passk_cli.files.roles import (
     SUMMARY_LIST_WORDS,
     agreement_sql,
     column_name_words,
-    column_parts,
+    combined_columns,
     normalized_last_key,
     parent_path,
     role_name_strength,
@@ -277,7 +277,9 @@ class _CandidateFinder:
             lists_by_role["outcome"] = [joined, *lists_by_role["outcome"]]
         weak: tuple[Candidate, ...] = ()
         if not (self.numbered_verdict_columns or any(map(self._is_decisive_outcome, outcomes))):
-            compared = {part for c in lists_by_role["outcome"] for part in column_parts(c.column)}
+            compared = {
+                part for c in lists_by_role["outcome"] for part in combined_columns(c.column)
+            }
             paths = [path for path in self.weak_outcome_columns if path not in compared]
             weak = tuple(map(self._as_outcome_candidate, paths))
             lists_by_role["outcome"] += weak if lists_by_role["outcome"] else ()
@@ -297,7 +299,9 @@ class _CandidateFinder:
         task = max((self._task_likelihood(path) for path in self.task_columns), default=0)
         outcome = max((self._outcome_likelihood(path) for path in self.outcome_columns), default=0)
         task = max(task, bool(self.weak_task_columns))
-        named_columns = sum(path in self.columns for path in self.request.named_columns.values())
+        named_columns = sum(
+            path in self.columns for path in self.request.named_column_by_role.values()
+        )
         first = next(iter(self.outcome_columns), "")
         inside = not ("." in first or (first and self.columns[first].has_lists))
         weaker, several = min(task, outcome), self.place.row_count > 1
@@ -486,7 +490,7 @@ class _CandidateFinder:
         column = self.columns[path]
         terms = _word_forms(path)
         strength = role_name_strength("outcome", path)
-        if path == self.request.named_columns.get("outcome"):
+        if path == self.request.named_column_by_role.get("outcome"):
             return 3
         inner = column.has_lists and any(
             column_name_words(key) & STEP_WORDS for key in parent_path(path).split(".")

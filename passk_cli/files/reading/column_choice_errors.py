@@ -21,7 +21,7 @@ from passk_cli.files.roles import (
     FIXED_VALUE_PREFIX,
     POSITION_AS_TASK,
     column_name_words,
-    column_parts,
+    combined_columns,
     normalized_last_key,
     role_name_strength,
     usual_columns,
@@ -135,12 +135,14 @@ def column_choice_error(
         # exactly one task.
         sure = all(values >= files for values in stated) and len(columns) == len(stated)
         sure = sure and places[0].row_count <= len(paths) and not trials.doubt_reason(counts)
-        if files and "task" in column_parts(task_name) and sure:
+        if files and "task" in combined_columns(task_name) and sure:
             return error.with_changes(type(error), settles=[way])
         tasks = (*tasks, Candidate("task", template, option, f"{len(paths):,} files"))
         places[0] = replace(places[0], by_role={**places[0].by_role, "task": tasks})
     inside = (
-        places[0].records_key and request.records is None and "outcome" not in request.named_columns
+        places[0].records_key
+        and request.records is None
+        and "outcome" not in request.named_column_by_role
     )
     inner = any(f'"{c.column}"' in error.problem for c in places[0].get("outcome", ()))
     if error.name == "bad-outcome" and inside and not inner:
@@ -156,7 +158,7 @@ def column_choice_error(
         other_outcomes = [
             c for c in places[0].get("outcome", ()) if not (c.missing_count or c.is_used_by_default)
         ]
-        if "outcome" in request.named_columns or not other_outcomes:
+        if "outcome" in request.named_column_by_role or not other_outcomes:
             return trials.with_working_fixes(error)
     hidden = index_hint(first[0].frame) if error.name == "no-task-column" else ""
     draft = [*_map_draft_fixes(next(map_folders(data), ""))]
@@ -209,8 +211,8 @@ def _misspelled_column_error(
 ) -> DataError:
     option_of = {
         part: {"--field": role}
-        for role, c in request.named_columns.items()
-        for part in column_parts(c)
+        for role, c in request.named_column_by_role.items()
+        for part in combined_columns(c)
     }
     option_of |= {column: {"--by": ""} for column in request.by}
     missing = next((c for c in option_of if error.problem.startswith(f"no column {c!r}")), "")
@@ -220,7 +222,7 @@ def _misspelled_column_error(
     similar = [p for p in paths if normalized_last_key(p) == missing] or nearest_names(
         missing, paths
     )
-    if not similar or similar[0] in (*request.named_columns.values(), *request.by):
+    if not similar or similar[0] in (*request.named_column_by_role.values(), *request.by):
         return error
     ((option, role),) = option_of[missing].items()
     # passk replaces only the wrong column of --by by the right one, and keeps the other columns.
@@ -343,7 +345,8 @@ def _question_text(error: DataError, candidate_set: Candidates, request: Request
     open_roles = [
         role
         for role in ("task", "outcome")
-        if candidate_set.certain_candidate(role) is None and role not in request.named_columns
+        if candidate_set.certain_candidate(role) is None
+        and role not in request.named_column_by_role
     ]
     return _QUESTION_TEXTS.get(" ".join(open_roles), "")
 
@@ -357,7 +360,7 @@ def _certain_options(candidate_set: Candidates, request: Request) -> SuggestedFi
     passed = "counts" if "counts" in candidate_set else "outcome"
     certain_candidates = [candidate_set.certain_candidate(role) for role in ("task", passed)]
     for role, candidate in zip(("task", "outcome"), certain_candidates, strict=True):
-        if role in request.named_columns:
+        if role in request.named_column_by_role:
             continue
         if candidate is None:
             return None
@@ -366,7 +369,7 @@ def _certain_options(candidate_set: Candidates, request: Request) -> SuggestedFi
     models = [
         model for model in candidate_set.get("model", ()) if model.column not in fields.values()
     ]
-    if models and "model" not in request.named_columns and not models[0].is_used_by_default:
+    if models and "model" not in request.named_column_by_role and not models[0].is_used_by_default:
         if len(models) > 1:
             return None
         fields["model"] = models[0].column
@@ -436,7 +439,7 @@ def candidate_lines(
             part
             for role_candidates in candidate_set.values()
             for c in role_candidates
-            for part in column_parts(c.column)
+            for part in combined_columns(c.column)
         }
         other_columns = [
             ("column", path, t, "")

@@ -80,7 +80,7 @@ class Layout:
     description: str
     columns: tuple[tuple[str, frozenset[str]], ...]
     delimiter: str = ""
-    packing: str = "none"
+    compression: str = "none"
     contains_all_columns: bool = True
     normalized_rows_file: str = ""
     longest_row_bytes: int = 0
@@ -108,14 +108,14 @@ class Layout:
         path = find_column_and_keys(column, self.kinds_by_column)
         return self.kinds_by_column[path[0]] if path else set()
 
-    def column_parts(self, column: str) -> list[str]:
+    def combined_columns(self, column: str) -> list[str]:
         """The columns that a joined column is computed from, or otherwise the column itself."""
         if column not in self.joined_columns:
             return [column]
         return [
             part_column
             for part in self.joined_columns[column].parts
-            for part_column in self.column_parts(part)
+            for part_column in self.combined_columns(part)
         ]
 
     def with_further_columns(self, names: Iterable[str]) -> Layout:
@@ -168,7 +168,7 @@ class Layout:
         size = f", maximum_object_size={max(object_bytes, self.longest_row_bytes + 1)}"
         files = f"[{', '.join(map(quote_text, paths))}]"
         if self.kind not in ("frame", "parquet"):
-            options += f", compression={quote_text(DUCKDB_COMPRESSIONS[self.packing])}"
+            options += f", compression={quote_text(DUCKDB_COMPRESSIONS[self.compression])}"
         if self.table_name:
             casts = (
                 f"CAST({quote_name(c)} AS {kind}) AS {quote_name(c)}" for c, kind in types.items()

@@ -105,7 +105,7 @@ def recognise_files(
     forced = formats.FORMATS[request.format] if request.format else None
     known_files, tables = [], []
     neighbours: dict[str, Any] = {}
-    columns = [*field_columns(request.named_columns), *request.by]
+    columns = [*field_columns(request.named_column_by_role), *request.by]
     for source in sources:
         file = sniff_file(source, neighbours)
         form = forced or formats.format_required_by_options(file, request.records, columns)
@@ -227,7 +227,7 @@ def _choose_outcomes(
             common = sorted(table.outcome_names, key=lambda name: -times[name])
             outcome_by_path[file.source.path] = choose_outcome(file.source.name, requested, common)
         else:
-            result.files_without_outcome.append(file.source.name)
+            result.files_without_requested_outcome.append(file.source.name)
     if judged and not outcome_by_path:
         choose_outcome(judged[0], request.outcome, all_outcomes)
     if len(set(outcome_by_path.values())) > 1 and request.outcome is None:
@@ -586,7 +586,7 @@ def _is_relevant_column_function(request: Request) -> Callable[[str], bool]:
     requested_roles = {*request.used_attempt_facts}
     requested_roles |= {"tokens_in", "tokens_out"} if "tokens" in requested_roles else set()
     roles = [role for role in ROLES if role not in ATTEMPT_FACT_ROLES or role in requested_roles]
-    columns = field_columns(request.named_columns)
+    columns = field_columns(request.named_column_by_role)
     columns += [*request.by, *request.copied_columns]
     columns += [column for column in (request.cluster, request.outcome) if column is not None]
     columns = [

@@ -94,7 +94,7 @@ class NormalizedFiles:
     run_count_by_model : maps each model to the number of runs that passk combined, if there are
         several.
     empty_files : names of empty files that passk skipped.
-    files_without_outcome : files of a folder that do not contain the requested outcome.
+    files_without_requested_outcome : files of a folder that do not contain the requested outcome.
     known_format_errors : errors for skipped files that have a known format.
     skipped_file_errors : errors for all skipped files.
     task_orders : the orders in which runs attempted the tasks, if the files contain these orders.
@@ -110,7 +110,7 @@ class NormalizedFiles:
     amount_names_by_format: dict[str, dict[str, None]] = field(default_factory=dict)
     run_count_by_model: dict[str, int] = field(default_factory=dict)
     empty_files: list[str] = field(default_factory=list)
-    files_without_outcome: list[str] = field(default_factory=list)
+    files_without_requested_outcome: list[str] = field(default_factory=list)
     known_format_errors: list[NoResultsError] = field(default_factory=list)
     skipped_file_errors: list[NoResultsError] = field(default_factory=list)
     task_orders: set[tuple[str, ...]] = field(default_factory=set)
@@ -163,7 +163,7 @@ def detect_batches(
     attempts = inputs.normalized_files
     refused = len(attempts.known_format_errors)
     requested = [*request.by, *request.pool, *filter(None, [request.cluster])]
-    requested += field_columns(request.named_columns)
+    requested += field_columns(request.named_column_by_role)
     requested += names_in_condition(con, request.where) if request.where else []
     requested += request.conversion.extra_columns if request.conversion else ()
     nameless = {
@@ -198,7 +198,7 @@ def detect_batches(
         # Files with equal keys belong to one batch, because one SELECT can read all files of a
         # batch.
         columns = tuple(name for name, _ in layout.columns) if layout.kind == "csv" else ()
-        form = (layout.kind, layout.packing, layout.delimiter, layout.table_name)
+        form = (layout.kind, layout.compression, layout.delimiter, layout.table_name)
         key = (
             roles,
             *form,
@@ -377,7 +377,7 @@ def _table_layout(
     if (
         request.skip_bad
         and layout.kind == "csv"
-        and LINE_NUMBER_AS_TASK in request.named_columns.values()
+        and LINE_NUMBER_AS_TASK in request.named_column_by_role.values()
     ):
         raise ParameterError(
             OptionWithValue("--skip-bad"),
@@ -513,7 +513,7 @@ def _lines_layout(
         "jsonl",
         "one JSON record per line",
         columns,
-        packing=source.packing,
+        compression=source.compression,
         contains_all_columns=is_complete,
     )
 
@@ -534,7 +534,7 @@ def _document_layout(con: duckdb.DuckDBPyConnection, source: Source, text: str) 
 
     text : the text of a short document, or "" for a long document, which DuckDB reads.
     """
-    layout = Layout("json", "a JSON document", (), packing=source.packing)
+    layout = Layout("json", "a JSON document", (), compression=source.compression)
     document = json_or_none(text)
     records: list[Any] = document if isinstance(document, list) else [document]
     if all(isinstance(record, dict) for record in records) and (
@@ -599,7 +599,7 @@ def _delimited_layout(source: Source, text: str, forced: str | None) -> Layout:
     }
     sign = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}[delimiter]
     columns = tuple((name, frozenset(values)) for name, values in kinds.items())
-    return Layout("csv", f"{sign}-separated with a header", columns, delimiter, source.packing)
+    return Layout("csv", f"{sign}-separated with a header", columns, delimiter, source.compression)
 
 
 def require_distinct_names(place: str, names: Sequence[str]) -> None:

@@ -60,7 +60,9 @@ _LATIN1_HANDLER = "as-latin-1"
 
 
 def expand_arguments(
-    arguments: Sequence[str | os.PathLike[str]], spool: Path, hidden: list[str] | None = None
+    arguments: Sequence[str | os.PathLike[str]],
+    spool: Path,
+    skipped_hidden_files: list[str] | None = None,
 ) -> list[Source]:
     """Find the files that the arguments name, in the given order. The files of a directory or glob
     are sorted.
@@ -88,7 +90,7 @@ def expand_arguments(
             files.append((copy, "<stdin>", label, True))
             continue
         is_explicit = remote.file_addresses(path)[1] if is_address else not os.path.isdir(path)
-        for place, file in enumerate(_expand_path(path, hidden)):
+        for place, file in enumerate(_expand_path(path, skipped_hidden_files)):
             if not is_address:
                 copy = _seekable_path(file, spool, f"{len(files)}.{place}")
                 files.append((copy, decode_name(file), label, is_explicit))
@@ -288,7 +290,7 @@ def split_label(argument: str) -> tuple[str | None, str]:
     return decode_name(label), path
 
 
-def _expand_path(path: str, hidden: list[str] | None = None) -> list[str]:
+def _expand_path(path: str, skipped_hidden_files: list[str] | None = None) -> list[str]:
     if path == "-":
         return []
     if "://" in path and remote.is_remote(path):
@@ -302,8 +304,8 @@ def _expand_path(path: str, hidden: list[str] | None = None) -> list[str]:
             remedy = f"passk looks for {', '.join(DATA_FORMAT_SUFFIXES)}{more}"
             problem = "the directory contains no result files"
             raise DataError(path, problem, remedy, name="no-results")
-        if hidden is not None:
-            hidden += map(decode_name, sorted({*inside} - {*visible}))
+        if skipped_hidden_files is not None:
+            skipped_hidden_files += map(decode_name, sorted({*inside} - {*visible}))
         return visible
     if os.path.exists(path):
         return [path]
@@ -508,8 +510,8 @@ def _make_source(
         else:
             packed.read(len(BYTE_ORDER_MARK))
             shutil.copyfileobj(packed, plain, 1 << 20)
-    source = replace(source, path=str(copy), packing="none", first_character=opening)
-    return replace(source, encoding=encoding)
+    source = replace(source, path=str(copy), compression="none", first_character=opening)
+    return replace(source, original_encoding=encoding)
 
 
 def first_character(start: bytes) -> str:

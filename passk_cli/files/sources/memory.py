@@ -28,7 +28,9 @@ READABLE_DATA_TEXT = (
 )
 
 
-def sources_of(data: Any, folder: Path, hidden: list[str] | None = None) -> list[Source]:
+def sources_of(
+    data: Any, folder: Path, skipped_hidden_files: list[str] | None = None
+) -> list[Source]:
     """The sources to read: files, tables, or a file to which passk wrote rows from Python.
 
     folder, hidden : the arguments `spool` and `hidden` of `arguments.expand_arguments`.
@@ -49,7 +51,7 @@ def sources_of(data: Any, folder: Path, hidden: list[str] | None = None) -> list
     if wrong is not None:
         problem = f"a list of {type(wrong).__name__} cannot be read"
         raise DataError("data", problem, READABLE_DATA_TEXT, name="wrong-data")
-    return expand_arguments(data, folder, hidden)
+    return expand_arguments(data, folder, skipped_hidden_files)
 
 
 def is_table(data: Any) -> bool:

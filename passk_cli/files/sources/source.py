@@ -99,12 +99,12 @@ class Source:
     path: str
     name: str
     label: str | None
-    packing: str
+    compression: str
     position: int = 0
     is_explicit: bool = True
     first_character: str = ""
     origin_path: str = ""
-    encoding: str = ""
+    original_encoding: str = ""
     frame: Any = field(default=None, compare=False, repr=False)
 
     @property
@@ -142,7 +142,7 @@ def shortened_source(source: Source, folder: Path) -> Source:
         return source
     part = folder / f"{source.position}.beginning"
     part.write_bytes(lines)
-    return replace(source, path=str(part), packing="none")
+    return replace(source, path=str(part), compression="none")
 
 
 def contains_text(source: Source, text: bytes) -> bool:
@@ -158,9 +158,12 @@ def contains_text(source: Source, text: bytes) -> bool:
 
 def open_bytes(source: Source) -> IO[bytes]:
     """Open a file as a stream of unpacked bytes. Reading a damaged file raises DataError."""
-    if source.packing == "none":
+    if source.compression == "none":
         return open(source.path, "rb")
-    packing, most = gzip if source.packing == "gzip" else zstd_module(), _max_unpacked_bytes(source)
+    packing, most = (
+        gzip if source.compression == "gzip" else zstd_module(),
+        _max_unpacked_bytes(source),
+    )
     chunks = _unpacked_chunks(source.path, packing)
     return io.BufferedReader(_UnpackedByteStream(source.name, chunks, most), 1 << 16)
 
@@ -330,7 +333,7 @@ def json_objects_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
         "path": source.path,
         "form": "newline_delimited" if lines else "auto",
         "lenient": lines,
-        "packing": DUCKDB_COMPRESSIONS[source.packing],
+        "packing": DUCKDB_COMPRESSIONS[source.compression],
         "size": max_object_bytes([source]),
     }
 
@@ -340,7 +343,7 @@ def max_object_bytes(sources: Sequence[Source]) -> int:
 
     A packed file is assumed to unpack to at most 20 times its size.
     """
-    size = max(os.path.getsize(s.path) * (1 if s.packing == "none" else 20) for s in sources)
+    size = max(os.path.getsize(s.path) * (1 if s.compression == "none" else 20) for s in sources)
     return max(DEFAULT_MAX_OBJECT_BYTES, min(size + 1024, (1 << 32) - 1))
 
 

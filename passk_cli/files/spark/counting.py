@@ -26,7 +26,7 @@ from passk_cli.files.roles import (
     REACHED,
     amount_addends,
     amount_sql,
-    column_parts,
+    combined_columns,
     reaches_threshold_sql,
     verdict_sql,
 )
@@ -69,8 +69,8 @@ def count_on_cluster(
             problem = f"the map expects a column {absent[0]!r}, but the files lack this column"
             remedy = "correct the key `has` in the map"
             raise ParameterError(data_map.place, problem, remedy, name="bad-map")
-        roles = [request.named_columns[role] for role in ("model", "task", "outcome")]
-        read = [part for column in roles for part in column_parts(column, rows.columns)]
+        roles = [request.named_column_by_role[role] for role in ("model", "task", "outcome")]
+        read = [part for column in roles for part in combined_columns(column, rows.columns)]
         columns = [
             c for c in dict.fromkeys((*read, *request.by)) if not c.startswith(FIXED_VALUE_PREFIX)
         ]
@@ -91,7 +91,7 @@ def _read_map(request: Request) -> tuple[ColumnMap, Request]:
 
 
 def _require_supported(data_map: ColumnMap, request: Request) -> None:
-    fields = request.named_columns
+    fields = request.named_column_by_role
     for role in ("task", "outcome", "model"):
         if role not in fields:
             line = f'{role} = "COLUMN"' + ' or model = {value = "NAME"}' * (role == "model")
@@ -154,7 +154,7 @@ def _group_rows(rows: SparkRows, columns: Sequence[str], request: Request) -> An
 def _column_or_threshold_sql(column: str, request: Request) -> str:
     """SQL that groups the rows: a column, or a test of whether a score reaches the threshold."""
     value, bar = quote_column(column), request.passing_score
-    if bar is None or column != request.named_columns["outcome"] or column in request.by:
+    if bar is None or column != request.named_column_by_role["outcome"] or column in request.by:
         return value
     # Spark compares only numbers that Spark and DuckDB read in the same way. DuckDB compares all
     # other values after Spark has counted.
@@ -166,7 +166,7 @@ def _column_or_threshold_sql(column: str, request: Request) -> str:
 def _require_no_repeats(
     rows: SparkRows, frame: Any, columns: Sequence[str], request: Request
 ) -> None:
-    outcome = column_parts(request.named_columns["outcome"], rows.columns)
+    outcome = combined_columns(request.named_column_by_role["outcome"], rows.columns)
     keys = [quote_column(c) for c in columns if c not in outcome or c in request.by]
     attempt = quote_column(request.fields["attempt"])
     repeated = frame.where(f"{attempt} IS NOT NULL").groupBy(*keys, attempt).count()
@@ -191,7 +191,7 @@ def _counts_from_groups(
     layout = Layout("spark", "", kinds, joined_columns=joined)
     groups = {f"group{i}": f"coalesce({quote_name(c)}, '')" for i, c in enumerate(request.by)}
     values = {
-        role: layout.column_text_sql(request.named_columns[role], ())
+        role: layout.column_text_sql(request.named_column_by_role[role], ())
         for role in ("model", "task", "outcome")
     }
     ends = ("", "_known", "_wrong")
@@ -242,7 +242,9 @@ def _counts_from_groups(
         return Counts.from_columns(who, tasks, number[cell_mask], passed, request.by, **more)
 
     roles = {
-        role: column for role, column in request.named_columns.items() if role in _SUPPORTED_ROLES
+        role: column
+        for role, column in request.named_column_by_role.items()
+        if role in _SUPPORTED_ROLES
     }
     messages += [
         ATTEMPTS_WITHOUT_GROUP_NOTE(attempts=without, column=column)
@@ -283,9 +285,9 @@ def _require_valid_values(
     correct = "correct them, or leave them out of the data"
     problems = [
         (bad * (not request.skip_bad), bad_rows, "", "bad-record", [SKIP_BAD_LINES_FIX]),
-        (tasks, f"rows without a task in {request.named_columns['task']!r}", correct,
+        (tasks, f"rows without a task in {request.named_column_by_role['task']!r}", correct,
         "missing-name", ()),
-        (models, f"rows without a model in {request.named_columns['model']!r}", correct,
+        (models, f"rows without a model in {request.named_column_by_role['model']!r}", correct,
         "missing-name",
          ()),
         (odd, f"outcomes that neither pass nor fail (such as {example!r})",

@@ -166,18 +166,18 @@ def _silenced_log() -> Iterator[None]:
         os.close(stderr)
 
 
-def _require_reachable(connected: Any) -> None:
+def _require_reachable(session: Any) -> None:
     """Make Spark Connect try only once to reach the server. By default, Spark Connect tries to
     connect for ten minutes."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
-    patient = connected.client.get_retry_policies()
-    connected.client.set_retry_policies([DefaultPolicy(max_retries=3)])
+    patient = session.client.get_retry_policies()
+    session.client.set_retry_policies([DefaultPolicy(max_retries=3)])
     try:
-        _ = connected.version
+        _ = session.version
     except Exception:
         # An open session would try to reach the server again when the process ends.
-        connected.release_session_on_close = False
-        connected.stop()
+        session.release_session_on_close = False
+        session.stop()
         raise
-    connected.client.set_retry_policies(patient)
+    session.client.set_retry_policies(patient)

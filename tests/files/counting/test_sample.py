@@ -27,7 +27,7 @@ def test_a_survey_combines_all_layouts(tmp_path: Path) -> None:
     counts = [{"model": "o", "task_id": "t1", "n": 4, "c": 1}]
     pd.DataFrame(counts).to_parquet(tmp_path / "d.parquet")
     facts = load(tmp_path, Request(), tolerant=True).read_facts
-    columns = {column.column: column for column in facts.column_choices}
+    columns = {column.column: column for column in facts.described_columns}
     names = {"model", "task_id", "passed", "arm", "n", "c", "results", "note", "meta.host"}
     assert {*columns} == names
     assert (columns["arm"].varies_within_tasks, str(columns["arm"].option_assigning_role)) == (

@@ -86,7 +86,7 @@ class NoiseSummary:
 
     def __init__(self, study: Analysis) -> None:
         counts, self.study = study.counts, study
-        measurable = not study.has_ranges and not is_corrected(counts)
+        measurable = not study.has_missing_outcome_ranges and not is_corrected(counts)
         all_models = noise_by_series(counts, study.confidence.level) if measurable else ()
         # A series without flaky tasks would have a noise floor of 0, which is too optimistic.
         noisy = sorted(

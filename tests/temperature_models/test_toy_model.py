@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passk_cli.distributions.toy_model import (
+from passk_cli.errors import ParameterError
+from passk_cli.temperature_models.toy_model import (
     FIT_PASS_AT_K_RANGE,
     GRID_KS,
     GRID_SCALES,
@@ -27,7 +28,6 @@ from passk_cli.distributions.toy_model import (
     tasks_of_spread,
     temperature_of_moment,
 )
-from passk_cli.errors import ParameterError
 from tests.conftest import long_cases
 
 getcontext().prec = 60
