@@ -100,7 +100,7 @@ def test_colours_have_enough_contrast(theme: str) -> None:
 
     assert contrast(look.text) > 12
     assert contrast(look.faint) > 4.5
-    assert min(map(contrast, look.series)) > 2.5
+    assert min(map(contrast, look.series)) >= 3
     lightness = [lab(linear(colour))[0] for colour in look.series]
     assert np.abs(np.diff(lightness)).min() > 4
 
