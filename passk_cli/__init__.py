@@ -1,4 +1,4 @@
-"""passk: pass@k and pass^k from the result files of any harness, with confidence intervals.
+"""passk computes pass@k and pass^k with confidence intervals from the result files of any harness.
 
 `read` reads files or tables and returns `Counts`.  Each command of passk is also a Python function,
 which returns `Findings`.

@@ -10,7 +10,7 @@ atexit.register(gc.freeze)
 
 
 def main() -> None:
-    """Run the command line.  passk works with closed streams and ends promptly after a signal."""
+    """Run the command line, and end promptly after a signal.  Standard streams may be closed."""
     # A high threshold prevents garbage collections during imports. Imports create almost no
     # garbage, but collecting it would take 10 % of the time of a short command.
     gc.set_threshold(100_000, *gc.get_threshold()[1:])

@@ -13,8 +13,8 @@ _activity_text_functions: list[Callable[[], str]] = []
 
 @contextmanager
 def report_activity(describe: Callable[[], str]) -> Iterator[None]:
-    """Make an activity the current activity while the block runs.  The function `describe` returns
-    the text for the progress line.
+    """Set the current activity while the block runs.  The function `describe` returns the text of
+    the activity, which the progress line shows.
 
     >>> with report_activity(lambda: "fetching a file"):
     ...     current_activity()

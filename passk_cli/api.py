@@ -1,7 +1,8 @@
-"""The Python API: `read`, and one function per command with the same options and results.
+"""The Python API, which consists of `read` and of one function per command.
 
-`read` returns Counts, and the function of a command returns `Findings`.  The messages of these
-functions write options as Python keywords.
+The function of a command has the same options and results as the command.  `read` returns `Counts`,
+and the function of a command returns `Findings`.  In the messages of these functions, options have
+the form of Python keywords.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ FRAME_AS_HELP = (
 
 @dataclass(frozen=True)
 class ReadOptions(Request):
-    """The options of `read`, and the reading options that only commands set."""
+    """The options of `read`, and further options for reading that only commands set."""
 
     cluster: Annotated[str | None, Option("--cluster", "COLUMN")] = None
     attempts: Annotated[
@@ -130,15 +131,17 @@ def read(
         columns pass.
     outcome : the name of the outcome, if the files of a harness contain several outcomes.
     truth : labels of some attempts, if the outcome is a judge's verdict.  `truth` is the name of
-        another outcome, or a file or table, which passk joins by model, task and attempt.  If a
-        column of the data contains the labels, use fields={"truth": …}.
-    truth_from : labelled results of other models or tasks, which correct pass@1.
+        another outcome, or a file or table of labels.  In such a table, passk finds the label of an
+        attempt by model, task and attempt.  If a column of the data contains the labels, use
+        fields={"truth": …}.
+    truth_from : labelled results of other models or tasks, which passk uses to correct pass@1.
     threshold : a numeric outcome other than 0 and 1 passes if it is at least threshold − 1e-9.
         With math.inf, no attempt passes, which is useful if you need only metrics of scores
         (best@k, worst@k, mean).  With several thresholds, passk computes every number once per
         threshold.
     missing : the treatment of null outcomes: "error", "fail", "drop", or "bounds".  With
-        missing="bounds", null outcomes may pass or fail, and every number is a range.
+        missing="bounds", every number is a range that contains the numbers for all possible values
+        of the null outcomes.
     missing_cost : the treatment of an attempt without a cost (or tokens, duration, turns), if a
         metric needs costs: "error", "drop" (leave only the cost out), "mean" (use the mean cost of
         attempts at the same task), or "bounds" (keep NaN).
@@ -147,10 +150,10 @@ def read(
         computes costs from tokens, even if the data contains costs.
     duplicates : the treatment of rows with the same model, task and attempt: "error", "first",
         "last" or "keep".
-    skip_bad : whether to skip lines that are not records and report their number.
-    by : columns that split each model further.
-    pool : columns with settings that are pooled on purpose.
-    passes, fails : further words that mean "pass", and further words that mean "fail".
+    skip_bad : whether to skip lines that are not records, and report how many lines were skipped.
+    by : columns that split the results of each model, for example temperature.
+    pool : columns in which attempts may differ, because you want to pool these attempts.
+    passes, fails : outcome words that count as passes, and outcome words that count as failures.
     where : a condition in DuckDB SQL, which selects rows.
     models : models to keep, by name or by a pattern like "gpt-*".
     exclude_models : models to leave out.
@@ -166,9 +169,9 @@ def read(
         (maj@k), "solution" (distinct@k), "attempt" (order of attempts, for first@k), "cost"
         (dollars), "tokens_in", "tokens_out", "tokens", "duration" (seconds), "turns".
     normalise : how to compare solutions: as text ("none"), as text with single spaces ("space"), or
-        as Python code without comments, docstrings and layout ("python").
-    similarity : a share above 0 and at most 1.  Two solutions count as the same solution if they
-        have at least this share of their three-token sequences in common.
+        as Python code, ignoring comments, docstrings and layout ("python").
+    similarity : a share above 0 and at most 1.  Two solutions count as the same solution if at
+        least this share of all sequences of three tokens occurs in both solutions.
 
     Errors: ParameterError for an option that is not valid, and DataError (`place: problem; remedy`)
         for data that passk cannot use.

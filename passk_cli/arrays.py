@@ -28,8 +28,8 @@ Key = TypeVar("Key")
 
 
 def row_blocks(rows: int, cells: int, most: int) -> Iterator[slice]:
-    """Slices of the rows of a table, with at most `most` numbers per slice.  Each row of the table
-    has `cells` numbers.
+    """Slices that split the rows of a table into blocks of at most `most` numbers.  Each row of the
+    table has `cells` numbers, and each block has at least one row.
 
     >>> [(here.start, here.stop) for here in row_blocks(5, 10, 20)]
     [(0, 2), (2, 4), (4, 5)]

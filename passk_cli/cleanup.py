@@ -32,7 +32,8 @@ def undo_at_end(undo: Callable[[], object]) -> Iterator[None]:
 def temporary_folder(prefix: str, beside: Path | None = None) -> Iterator[Path]:
     """A temporary folder that is deleted after the block.
 
-    The new folder is next to a given file, or in the system's temporary folder if no file is given.
+    If a file is given, the new folder is next to this file.  Otherwise, the new folder is in the
+    system's temporary folder.
     Errors: ParameterError if the system has no writable temporary folder.  OSError if passk cannot
         create a folder next to the file.
 
@@ -58,8 +59,10 @@ def temporary_folder(prefix: str, beside: Path | None = None) -> Iterator[Path]:
 
 
 def undo_all() -> None:
-    """Call the `undo` functions of all open blocks, beginning with the latest block.  Any thread
-    may call this function."""
+    """Call the `undo` functions of all blocks that have not ended, beginning with the latest block.
+
+    Any thread may call this function.
+    """
     for undo in reversed(_undo_functions):
         with suppress(Exception):
             undo()
@@ -93,9 +96,9 @@ def write_all_or_none(contents: dict[Path, str | bytes]) -> Iterator[None]:
 def file_moved_at_end(path: Path, *, new: bool = False) -> Iterator[Path]:
     """Provide a temporary file for the block to write, and move it to `path` after the block.
 
-    If `path` is a link, the target of the link is written, and an existing file keeps its file
-    mode.  If `path` is a pipe or a device, the content of the temporary file is copied.  If the
-    block raises an error, an existing file at `path` is unchanged.
+    If `path` is a link, passk writes the target of the link.  If the file exists, the new file has
+    the same file mode.  If `path` is a pipe or a device, the content of the temporary file is
+    copied.  If the block raises an error, an existing file at `path` does not change.
 
     new : whether to raise FileExistsError if `path` exists at the end of the block.
     """

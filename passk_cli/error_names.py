@@ -1,4 +1,4 @@
-"""Explains all errors by name: what an error means, and what to do about it.
+"""Explanations of all errors by name: what each error means, and what to do about the error.
 
 An error contains its name as text, for example `DataError(place, problem, name="no-such-file")`, so
 that raising an error does not import this module.

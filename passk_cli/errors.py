@@ -25,11 +25,12 @@ class PasskError(Exception):
 
     The text of an error is one line, from which secrets in URLs are removed.  `str(error)` is safe
     to print, because control characters are replaced and long words are cut.
-    parts : the place, the problem and the remedy, or only the problem.  The place is a file,
-        file:line, or an option with the value that was given.
+    parts : the place, the problem and the remedy, or only the problem.  The place is a file, a line
+        of a file (file:line), or an option with the value that was given.
     kind : "usage", "data" or "internal".
     name : the name of the error, for example "duplicate-attempts"; see `passk_cli.error_names`.
-    candidates : maps each role to the columns that may have the role, with counts of their values.
+    candidates : maps each role to the columns that may have the role, with counts of the values in
+        each column.
     """
 
     exit_code = 4
@@ -53,7 +54,7 @@ class PasskError(Exception):
         super().__init__(start + join_clauses(self.problem, self.words))
 
     def with_changes(self, kind: type[ErrorClass], **changes: Any) -> ErrorClass:
-        """A copy of the error as another class, with some parts changed."""
+        """A copy of the error as an instance of another class, with some changed parts."""
         values = {"place": self.place, "problem": self.problem, "remedy": self.words, **changes}
         parts = [values.pop(part) for part in ("place", "problem", "remedy")]
         values = {"name": self.name, "settles": self.fixes, **values}
@@ -93,9 +94,9 @@ class ParameterError(PasskError):
 class DataError(PasskError):
     """An error about a file that passk cannot use, with the text `place: problem; remedy`.
 
-    place : a file, file:line, or an option with the value that was given.
+    place : a file, a line of a file (file:line), or an option with the value that was given.
     problem : what passk found, and what passk expected.
-    remedy : what you can do in addition to the suggested options, or "".
+    remedy : further advice in addition to the suggested options, or "" if there is none.
     """
 
     exit_code = 3
@@ -111,7 +112,7 @@ class DataError(PasskError):
 def raise_first_applicable_error(
     name: str, *reasons: tuple[object, str | OptionWithValue, str, tuple[SuggestedFix, ...]]
 ) -> None:
-    """Raise ParameterError for the first reason that has a true condition, if any reason has one.
+    """Raise ParameterError for the first reason with a true condition. Otherwise, do nothing.
 
     reasons : tuples of a condition, a place or "", a problem, and suggested fixes.
     """
@@ -156,7 +157,7 @@ def no_such_model_error(
 ) -> ParameterError:  # fmt: skip
     """The error for a name or pattern that matches no model, with a suggestion.
 
-    other_values : further values of the option, or None if the option accepts only one model.
+    other_values : the other values of the option, or None if the option accepts only one model.
     """
     models = [*models]
     pattern, matches = find_pattern(word, models)
@@ -179,7 +180,7 @@ def no_such_model_error(
 
 
 def unknown_name_error(option: str, name: str, suggestion: str) -> ParameterError:
-    """The error for an option with the name of a model or task that the data does not contain."""
+    """The error for an option that names a model or a task that is missing from the data."""
     noun = "model" if option == "--alias" else "task"
     return ParameterError(
         OptionWithValue(option, name), f"no such {noun}; {suggestion}", name=f"no-such-{noun}"
@@ -187,8 +188,7 @@ def unknown_name_error(option: str, name: str, suggestion: str) -> ParameterErro
 
 
 class NoResultsError(DataError):
-    """An error about a file without results.  passk skips files without results if they are in a
-    folder."""
+    """An error about a file without results.  passk skips such a file if it is in a folder."""
 
     name = "no-results"
 

@@ -153,7 +153,8 @@ PAGE = {
     "passk and the second program agree to 10⁻¹².": [
         "tests/test_reference.py:test_tool_and_reference_agree"
     ],
-    "passk refuses damaged files with one sentence, or reads them as Python's own parsers do.": [
+    "passk refuses damaged files with a one-sentence error, or reads them as Python's own parsers"
+    " do.": [
         f"{FUZZING}:test_mutated_files",
     ],
     "No value of an option causes an internal error.": [f"{FUZZING}:test_absurd_options"],
@@ -161,7 +162,7 @@ PAGE = {
         "tests/test_remedies.py:test_every_remedy_is_accepted_as_it_is_printed",
         "tests/test_remedies.py:test_every_remedy_is_brought_about",
     ],
-    "passk refuses small files that would cause much work, or needs little memory for them.": [
+    "passk refuses small files that would need a lot of work, or reads them with little memory.": [
         f"{LIMITS}:test_answers_that_nobody_reads",
         f"{LIMITS}:test_small_files_take_little_memory",
     ],
@@ -177,8 +178,8 @@ PAGE = {
     "Names with line breaks, terminal commands or markup stay names in every text format.": [
         f"{NAMES}:test_hostile_names_are_escaped_in_every_output",
     ],
-    "The order of rows, the number of files, packing, threads, hash seed, locale and time zone do"
-    " not change the output.": [
+    "The order of rows, the number of files, compression, threads, hash seed, locale and time zone"
+    " do not change the output.": [
         "tests/test_determinism.py:test_order_of_rows_files_and_packing",
         "tests/test_determinism.py:test_threads_hash_seed_locale_and_time_zone",
     ],

@@ -1,4 +1,4 @@
-"""Axes of charts: their ranges and ticks, and labels that do not overlap."""
+"""Computes the ranges and ticks of axes, and places labels so that they do not overlap."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Axis:
     """A linear or logarithmic axis of a chart.
 
     tick_values : values that have ticks if there is enough room.
-    required_ticks : values that always have ticks.  Other ticks are left out if there is not enough
-        room.
+    required_ticks : values that keep their ticks longest.  If there is not enough room, other ticks
+        are left out first.
     unit : "$" for money, "min" for times in minutes, "year" for dates.
     """
 
@@ -63,13 +63,14 @@ def axis_from_values(
 ) -> Axis:  # fmt: skip
     """An axis with a range that contains all finite values.
 
-    log : whether the axis is logarithmic and ignores values that are not positive.  None makes the
-        axis logarithmic if the values span two decades.
+    log : whether the axis is logarithmic.  A logarithmic axis ignores values that are not positive.
+        With None, the axis is logarithmic if all values are positive and the largest value is at
+        least 100 times the smallest value.
     zero : whether a linear axis must contain zero.
-    margin : width of the empty margin at each end, as a share of the range of the values.  An end
-        at zero has no margin if `zero` is true.
-    at_values : whether ticks may be at the values.  They are not if there are many values, if a
-        value has more than four significant digits, or if the labels would overlap.
+    margin : width of the empty margin at each end, as a share of the range of the values.  If
+        `zero` is true, an end of the axis at zero has no margin.
+    at_values : whether ticks may be at the values.  Ticks are at round numbers instead if there are
+        many values, if a value has more than four significant digits, or if labels would overlap.
     """
     inside = sorted({float(v) for v in values if v is not None and math.isfinite(v)})
     if log is None:
@@ -94,11 +95,12 @@ def axis_from_values(
 def spread_positions(
     places: Sequence[float], least: float, low: float = -math.inf, high: float = math.inf
 ) -> list[float]:
-    """Positions of labels, moved as little as possible so that labels do not overlap.
+    """New positions of labels, which are moved as little as possible so that they do not overlap.
 
-    Neighbouring labels that are too close form a block around their common centre.  Blocks that
-    touch are merged.
-    low, high : range of the new positions, if there is enough room.
+    If neighbouring labels are too close, they form a block around the mean of their positions.
+    Blocks that touch are merged.
+    low, high : limits of the new positions.  The positions exceed these limits only if there is not
+        enough room.
     """
     order = sorted(range(len(places)), key=lambda i: places[i])
     blocks: list[tuple[float, int]] = []

@@ -79,7 +79,7 @@ class PictureSize:
 
     @property
     def is_for_paper(self) -> bool:
-        """Whether the size has a paper unit, such as in or cm, and not px."""
+        """Whether the size has a unit for paper, such as inches or cm, instead of pixels."""
         return self.unit != "px"
 
     @property
@@ -98,7 +98,10 @@ class PictureSize:
         return self.width * unit, None if self.height is None else self.height * unit
 
     def length_text(self, length: float) -> str:
-        """A length of the drawing as text, in the unit of the picture's size and rounded up."""
+        """A length of the drawing as text.
+
+        The text contains the length in the unit of the picture's size, rounded up.
+        """
         digits = {"in": 2, "cm": 1}.get(self.unit, 0)
         size = length * self.pixels_per_drawing_unit / _PIXELS_PER_UNIT[self.unit]
         return f"{math.ceil(round(size * 10**digits, 6)) / 10**digits:g}{self.unit}"
@@ -115,8 +118,8 @@ DEFAULT_PICTURE_SIZE = PictureSize(HALF_PAGE_WIDTH * _MAX_SCREEN_ENLARGEMENT)
 class Appearance:
     """How charts look.
 
-    highlight : models, or patterns of names, that have colours.  All other models are grey.
-    panel_column : a column of --by; a chart has one panel per value of this column.
+    highlight : names, or patterns of names, of the coloured models.  All other models are grey.
+    panel_column : a column of the option --by.  A chart has one panel per value of this column.
     """
 
     has_title: bool = True
@@ -127,7 +130,7 @@ class Appearance:
 
 
 def with_appearance(report: Report, appearance: Appearance) -> Report:
-    """The report, with the given appearance applied to its plots."""
+    """A copy of the report in which the plots have the given appearance."""
     return replace(report, make_plots=lambda: plots_with_appearance(report.plots, appearance))
 
 
@@ -291,11 +294,12 @@ def assign_hues(names: Iterable[str], fixed: Mapping[str, int] | None = None) ->
 
 
 def _grey_out_nonleading_models(plot: Plot, highlighted: Sequence[str]) -> Plot:
-    """The plot, with some models in grey if models are highlighted or if there are many models.
+    """The plot, in which some models are grey if models are highlighted or if there are many
+    models.
 
     Grey lines are drawn first, without intervals and points.  If no models are highlighted, the
     leading models of the plot and the models in the answer are coloured.  If a plot has no leading
-    models and the answer names no model, the five highest models are coloured.
+    models and the answer names no model, the five models with the highest values are coloured.
     """
     models = _models_of_plot(plot)
     if not models:

@@ -16,14 +16,17 @@ def density(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The Gaussian kernel density of draws, between the smallest and the largest draw.
 
-    The bandwidth is Silverman's, 0.9 · min(sd, IQR / 1.349) · n^(−1/5).  The part of a kernel
-    outside the range is reflected, so that the area below the density is 1.  Draws are counted in
-    512 bins.  If draws have few distinct values, for example means of zeros and ones, the density
-    is smoothed over the gaps between the values and extends half a gap beyond them.
+    The bandwidth is 0.9 · min(sd, IQR / 1.349) · n^(−1/5) (Silverman's rule).  In this formula, sd
+    is the standard deviation of the n draws, and IQR is the range between the quartiles.  The part
+    of a kernel outside the range is reflected, so that the area below the density is 1.  Draws are
+    counted in 512 bins.  If draws have few distinct values, for example means of zeros and ones,
+    the density is smoothed over the gaps between the values.  The density then extends half a gap
+    beyond the smallest and the largest draw.
 
-    within : the range of possible draws, to which the density is limited.
-    Returns (positions, heights), both of shape (points,).  If all draws are equal except for
-    rounding, both arrays are empty.
+    points : number of positions at which the density is computed.
+    within : the range of possible draws.  The density does not extend beyond this range.
+    Returns the positions, and the heights of the density at these positions.  If all draws are
+    equal except for rounding, both arrays are empty.
     Source: Silverman 1986, Density Estimation, equation 3.31 and section 2.10 (reflection).
 
     >>> places, heights = density(np.random.default_rng(0).normal(size=10_000))

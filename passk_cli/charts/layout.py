@@ -1,4 +1,4 @@
-"""Computes the positions of axes, labels and lines in curves, forests, bars and densities."""
+"""Computes the positions of axes, labels and lines in charts."""
 
 from __future__ import annotations
 
@@ -38,18 +38,19 @@ def panel_names(plot: Plot) -> list[Any]:
 
 
 def panel_rows(rows: Iterable[Row], panel: Any) -> list[Row]:
-    """The rows that belong to one panel or to all panels."""
+    """The rows that belong to the given panel, and the rows that belong to all panels."""
     return [row for row in rows if row.get("panel") in (None, panel)]
 
 
 def role_values(rows: Iterable[Row], *roles: str) -> list[float | None]:
-    """The values of the given roles, such as "x" and "low", in all rows.  A value is None if a row
-    lacks the role."""
+    """The values in all rows under the given keys, which are roles such as "x" and "low".  A value
+    is None if a row lacks the role."""
     return [row.get(role) for row in rows for role in roles]
 
 
 def rows_by_line(rows: Iterable[RowType]) -> dict[tuple[Any, ...], list[RowType]]:
-    """Maps the series, the kind and the panel of each line to the rows of the line."""
+    """A dict that maps each line to its rows.  The key of a line contains the line's series, kind
+    and panel."""
     lines: dict[tuple[Any, ...], list[RowType]] = {}
     for row in rows:
         key = tuple(row.get(role) for role in ("series", "kind", "panel"))
@@ -60,7 +61,10 @@ def rows_by_line(rows: Iterable[RowType]) -> dict[tuple[Any, ...], list[RowType]
 def short_series_names(
     plot: Plot, names: Iterable[Any], room: float, extent: Callable[[str], float]
 ) -> dict[Any, str]:
-    """Maps the name of each series to its label in the picture, which may be shortened."""
+    """A dict that maps the name of each series to a label, which may be shortened.
+
+    room : maximum width of a label, which is exceeded if shortened labels would be equal.
+    """
     models = {name: name.parts[0] if isinstance(name, SeriesName) else str(name) for name in names}
     ends = {name: str(name).removeprefix(model) for name, model in models.items()}
     remaining_room = room - max(map(extent, ends.values()), default=0.0)
@@ -74,9 +78,10 @@ def short_series_names(
 class CurveLayout:
     """The layout of a plot of curves.
 
-    points : the points of the plot, and the rows without neighbours, which a line cannot show.
-    line_end_labels : the labels at line ends, or [] if the labels do not fit.  A label has a text,
-        the line end (x, y), and the height `at` of the text.
+    points : the points of the plot, and rows that must be drawn as points because a line needs at
+        least two neighbouring rows.
+    line_end_labels : the labels at the ends of lines, or [] if the labels do not fit.  A label has
+        a text, the end of the line (x, y), and the height of the text (at).
     """
 
     x_axis: Axis
@@ -178,8 +183,9 @@ def row_names_and_headings(
 ) -> list[tuple[Any, str]]:
     """The text lines at the left of a forest plot or heat map, from the top.
 
-    A text line is a pair (label of a row, text) or (None, heading).  A heading such as "gpt −"
-    names the first model of differences, and the rows below name the second models.
+    A text line is a pair (label of a row, text) or (None, heading).  If rows show differences
+    between two models, a heading such as "gpt −" names the first model, and the rows below the
+    heading name the second models.
     room : maximum width of a name, which is exceeded if shortened names would be equal.
     """
     rows = {row["label"]: row for row in reversed(plot.rows)}
@@ -202,7 +208,10 @@ def row_names_and_headings(
 
 
 def forest_axis(plot: Plot, panel: Any) -> Axis:
-    """The x-axis of a panel of a forest plot, with a range for all panels of the same scale."""
+    """The x-axis of a panel of a forest plot.
+
+    All panels with the same scale have the same range of values.
+    """
     scales = {row.get("scale") for row in plot.rows if row.get("panel") == panel}
     rows = [row for row in plot.rows if row.get("scale") in scales]
     places = [*role_values(rows, "x", "low", "high"), *(rule.x for rule in plot.reference_lines)]
@@ -212,8 +221,8 @@ def forest_axis(plot: Plot, panel: Any) -> Axis:
 
 
 def density_outlines(plot: Plot) -> dict[tuple[Any, Any], list[tuple[float, float]]]:
-    """Maps the label and the panel of each density to its outline, which fills 85 % of the height
-    of a row."""
+    """A dict that maps the label and the panel of each density to the outline of the density.  The
+    highest point of an outline is at 85 % of the height of a row."""
     outlines = {}
     for row in plot.rows:
         places, heights = density(row["draws"], within=row["within"])

@@ -81,10 +81,12 @@ def picture_bytes(
 
 
 def _require_fonts(plots: Sequence[Plot]) -> None:
-    """Raise an error if no font of this machine contains the letters of a model's name.
+    """Raise an error if a model's name contains a letter that is missing in all fonts.
 
-    resvg draws a box for each letter that no font contains.  A letter is missing if its picture is
-    equal to the picture of a private letter, which no font contains.
+    The library resvg, which draws png files, shows a box for each letter that is missing in all
+    fonts of this machine.  To find such letters, passk compares the picture of each letter with the
+    picture of a private-use character, which no font contains.  If both pictures are equal, the
+    letter is missing.
     Errors: ParameterError if letters are missing.
     """
     rows = (row for plot in plots for row in (*plot.rows, *plot.points))

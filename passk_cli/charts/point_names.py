@@ -22,9 +22,10 @@ Box = tuple[float, float, float, float]
 class PlacedName:
     """The position of a name in a scatter plot.
 
-    box : left, top, right and bottom of the name.
-    point : the point that has this name.
-    leader_end : end of the leader line at the name, or None for a name next to its point.
+    box : left, top, right and bottom edge of the name.
+    point : position (x, y) of the point that has this name.
+    leader_end : end of the line that connects the point to the name, or None if the name is next to
+        the point.
     """
 
     point_index: int
@@ -34,12 +35,12 @@ class PlacedName:
 
     @property
     def leader_length(self) -> float:
-        """The length of the leader line."""
+        """The length of the line from the point to the name, or 0 if there is no such line."""
         return math.dist(self.point, self.leader_end or self.point)
 
     @property
     def covered_boxes(self) -> list[Box]:
-        """The box of the name, and small boxes that cover its leader line."""
+        """The box of the name, and small boxes that cover the line from the point to the name."""
         boxes, end = [self.box], self.leader_end or self.point
         steps = int(math.dist(self.point, end) / 3)
         for step in range(2, steps):
@@ -54,10 +55,13 @@ def place_names(
 ) -> list[PlacedName]:  # fmt: skip
     """Positions for as many names as fit into a scatter plot without overlap.
 
-    Names that come first in the list have priority.
+    The names of points that come first in `points` have priority.
 
-    points : (x, y) of the points to name.  widths, height : sizes of the names.
-    frame : the box that must contain all names. obstacles : boxes that names should not cover.
+    points : position (x, y) of each point that needs a name.
+    widths : width of each name.
+    height : height of all names.
+    frame : the box that must contain all names.
+    obstacles : boxes that names should not cover.
 
     >>> [name.point_index for name in place_names([(5, 5), (5, 6)], [20, 20], 8, (0, 0, 60, 30))]
     [0, 1]

@@ -76,7 +76,7 @@ _VIRIDIS = (
 
 @dataclass(frozen=True)
 class SvgFragment:
-    """Svg elements, with the width and the height of their common box in units of the drawing."""
+    """Svg elements, and the size of the box around these elements in units of the drawing."""
 
     width: float
     height: float
@@ -85,7 +85,7 @@ class SvgFragment:
     def element(self, scale: float = 1.0, attributes: str = "", unit: str = "") -> str:
         """The fragment as a complete svg element.
 
-        scale : length in the output per unit of the drawing.
+        scale : length in the output that represents one unit of the drawing.
         """
         width, height = (f"{side * scale:.5g}{unit}" for side in (self.width, self.height))
         return (
@@ -176,10 +176,10 @@ def _chart(
 class _PlotDrawer:
     """Base class for drawing any kind of plot.
 
-    available_width : width of a line of panels.  If `size` is None, long names may increase this
-        width.
+    available_width : width of a line of panels.  If `picture_size` is None, long names may increase
+        this width.
     has_no_tooltips : whether the drawing has no tooltips.
-    panels_per_line : number of panels per line, or 0 for as many panels as fit.
+    panels_per_line : number of panels per line, or 0 to draw as many panels per line as fit.
     """
 
     plot: Plot
@@ -250,7 +250,10 @@ class _PlotDrawer:
         raise NotImplementedError
 
     def colour_of(self, row: Row) -> str:
-        """The colour of the row's model.  Later settings of a model have paler colours."""
+        """The colour of the row's model.
+
+        If a model has several settings, the colour is paler for each further setting.
+        """
         place = self.plot.colour_index(row)
         if place is None:
             return self.theme.text
@@ -300,7 +303,10 @@ class _PlotDrawer:
         return f"{round(value, 6) if share else float(f'{value:.4g}'):,g}"
 
     def heading_lines(self, panel: Any) -> list[tuple[str, float, str]]:
-        """The text lines for a panel's name and settings, each with its text size and weight."""
+        """The text lines for a panel's name and settings.
+
+        Each line is a tuple of its text, its text size and its font weight.
+        """
         if panel is None:
             return []
         _, *settings = str(panel).split(" · ")
@@ -565,7 +571,10 @@ class _CurveDrawer(_PlotDrawer):
         return [(named[name.point_index], texts[name.point_index], name) for name in names]
 
     def _point_names(self) -> Iterator[str]:
-        """The names of points in a scatter plot, with lines to points that are further away."""
+        """The names of points in a scatter plot.
+
+        A line connects a name to its point if the name is not next to the point.
+        """
         for row, text, name in self._placed_names:
             if name.leader_end:
                 path = _path([name.point, name.leader_end])
@@ -631,7 +640,7 @@ class _RowDrawer(_PlotDrawer):
         self.headings = [(y, text) for y, label, text in places if label is None]
 
     def labels(self, first: bool) -> str:
-        """The names and headings of all rows, for the first panel of a line."""
+        """The names and headings of all rows, which appear only in the first panel of a line."""
         if not first:
             return ""
         words = ((-6.0, self.places[row] + 3.2, name) for row, name in self.names.items())
@@ -645,8 +654,8 @@ class _RowDrawer(_PlotDrawer):
 class _ForestDrawer(_RowDrawer):
     """Draws forest plots, with one interval and one point per row.
 
-    A plot without reference lines shows estimates.  If it has only one panel or may become wider,
-    it also shows the estimate of each row as a number.
+    A plot without reference lines shows estimates.  If such a plot has only one panel or no fixed
+    size, each row also shows the estimate as a number.
     """
 
     numbers_width: float = field(init=False, default=0.0)
@@ -660,7 +669,7 @@ class _ForestDrawer(_RowDrawer):
         super().measure_panel()
 
     def letters_width(self) -> float:
-        """The width of the letters that mark ties, which is 0 for all plots but rankings."""
+        """The width of the letters that mark ties.  The width is 0 unless the plot is a ranking."""
         return 0.0
 
     def _number(self, row: Row) -> str:
@@ -733,7 +742,10 @@ class _ForestDrawer(_RowDrawer):
 
 @dataclass
 class _RankingDrawer(_ForestDrawer):
-    """Draws a ranking of models, with ranks at the left, and numbers with letters at the right."""
+    """Draws a ranking of models.
+
+    The ranks are at the left.  The estimates, and the letters that mark ties, are at the right.
+    """
 
     def measure_panel(self) -> None:
         extent = partial(text_width, size=_SMALL)
@@ -804,7 +816,7 @@ class _BarDrawer(_ForestDrawer):
 
 @dataclass
 class _DensityDrawer(_ForestDrawer):
-    """Draws densities: one row per name, which shows a density above an interval."""
+    """Draws one row per name, which shows a density above an interval."""
 
     row_limit_and_heights: ClassVar[tuple[int, float, float]] = 12, 28.0, 14.0
 

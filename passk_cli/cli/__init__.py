@@ -1,4 +1,5 @@
-"""The command line: it turns declared options into typer commands, runs them and writes results.
+"""The command line, which makes typer commands from declared options and runs the commands.
 
-Only this folder uses typer.  No module here computes or rounds a number, or depends on one command.
+Only this folder uses typer.  No module in this folder computes or rounds a number, or depends on a
+specific command.
 """

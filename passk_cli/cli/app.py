@@ -56,7 +56,7 @@ class CommandWithPasskHelp(TyperCommand):
 
 
 class GroupWithPasskHelp(TyperGroup):
-    """The group of all commands of passk."""
+    """The typer group of all passk commands, which prints the help text of passk."""
 
     def get_help(self, ctx: Any) -> str:
         """The text of `passk --help`."""
@@ -231,7 +231,10 @@ def _typer_function(
 
 
 def _is_option_among(words: Iterable[str], option: Option) -> bool:
-    """Whether a command line may contain an option, for example -k as -k 5, -k5 or -qk."""
+    """Whether a command line may contain an option.
+
+    For example, the words -k 5, -k5 and -qk may contain the option -k.
+    """
     names = [flag.lstrip("-") for flag in option.flags.split()]
     options = [word for word in words if word.startswith("-")]
     return option.is_positional or any(name in word for name in names for word in options)
@@ -328,10 +331,10 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
 
 
 def _no_files_error(path: str, options: list[str]) -> ParameterError:
-    """The error for a command line in which the data files are missing.
+    """The error for a command line without data files.
 
-    passk reads standard input only for the argument -, because a job with an empty list of files
-    must not wait for input forever.
+    passk reads standard input only if a file argument is -.  Otherwise, a job with an empty list of
+    files would wait for input forever.
     """
     try:
         piped = stat.S_ISFIFO(os.fstat(0).st_mode)

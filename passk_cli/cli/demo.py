@@ -1,4 +1,4 @@
-"""`passk demo`: three commands on sample data of the package, with their outputs."""
+"""Runs `passk demo`, which shows three commands and their outputs on sample data."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ and prints the path of the data, so that you can go on with your own commands.""
 
 
 def run_demo(run: Callable[[Sequence[str]], int]) -> int:
-    """Print and run each command in the folder of the sample data.
+    """Print each command of the demo, and run it in the folder of the sample data.
 
     The result is the first exit code that is not 0, or 0 if all commands succeed.
 
-    run : function that runs a command line, given as the words after `passk`, and returns the exit
-        code.
+    run : function that runs a command and returns the exit code.  The argument of this function is
+        the list of words after `passk`.
     """
     print(
         f"The sample data are the attempts of two models at 800 tasks, as counts:\n  {SAMPLE_FILE}"

@@ -12,7 +12,10 @@ from passk_cli.render.csv_json import error_document
 
 
 def write_error(error: PasskError, words: Sequence[str]) -> int:
-    """Print an error and return its exit code. words : the words of the command line."""
+    """Print an error and return its exit code.
+
+    words : the words of the command line, without the name of the program.
+    """
     from passk_cli.cli.fix_commands import add_commands_to_error, error_text_with_commands
     from passk_cli.cli.output import print_message
 

@@ -24,9 +24,9 @@ def add_commands_to_error(error: PasskError, words: Sequence[str]) -> None:
 
 
 def error_text_with_commands(error: PasskError, words: Sequence[str]) -> str:
-    """An error in the style of a compiler, followed by one command per fix.
+    """The text of an error in the style of a compiler, followed by one command per fix.
 
-    A fix with a placeholder is a part of the error's sentence and not a command.
+    A fix with a placeholder is not a complete command, so it is added to the sentence of the error.
     """
     open_fixes = [str(settle) for settle in error.fixes if not settle.is_complete]
     lines = [join_clauses(str(error.args[0]), *open_fixes)]
@@ -83,12 +83,12 @@ def _reads_stdin(words: Sequence[str]) -> bool:
 
 
 def apply_fix(words: Sequence[str], settle: SuggestedFix) -> list[str]:
-    """The command line with the options of a fix.
+    """The command line after a fix is applied.
 
     The fix adds values to repeatable options, and replaces the values of other options.  For
-    --field, the fix replaces only the columns of the roles that it sets.  If the fix changes the
-    command, options and output formats that the new command lacks are removed.  If the fix names a
-    file to write, all earlier outputs are removed.
+    --field, the fix replaces only the columns of the roles that it sets.  A fix may name a new
+    command.  The result then lacks all options and output formats that the new command does not
+    have.  If the new command writes a file that the fix names, the result has no other output.
 
     >>> settle = SuggestedFix({"--field": {"task": "case"}, "--records": "runs", "--by": ("arm",)})
     >>> given = "estimate a.json --field task=x --records=all --by y -k1"
@@ -150,9 +150,9 @@ def _is_replaced(option: DeclaredOption, text: str, values: Mapping[str, object]
 def _parse_options(
     words: Sequence[str], flags: Mapping[str, DeclaredOption]
 ) -> Iterator[tuple[DeclaredOption | None, str, Sequence[str]]]:
-    """The options of a command line: for each option, its declaration, its value and its words.
+    """The declaration, the value and the words of each option in a command line.
 
-    If a word is not part of an option, the declaration is None.
+    The declaration is None for a word that does not belong to an option.
     """
     place = 0
     while place < len(words):

@@ -19,7 +19,11 @@ _LINES, _FEWEST, _SHARED = 60, 5, (
 
 
 def command_help(name: str, *, full: bool = False) -> str:
-    """The help text of a command: purpose, examples, its options and frequent shared options."""
+    """The help text of a command, with its purpose, examples and options.
+
+    The short text contains only frequently used options.  If `full` is true, the text contains all
+    options, and explains columns and messages.
+    """
     declaration = load_command(name)
     if full:
         return _help_with_sections(
@@ -125,10 +129,10 @@ def options_with_titles(declaration: Command) -> Iterator[tuple[str, DeclaredOpt
 def _option_sections(
     declaration: Command, shared: Sequence[str] | None = None
 ) -> list[tuple[str, list[Row]]]:
-    """The titles and rows of the groups of options in a help text.
+    """The groups of options in a help text, as pairs of a title and the rows of the group.
 
-    shared : fields of the shared options in a short help text, which leaves out rare options.
-        If `shared` is None, the text explains all options in full.
+    shared : names of the shared options that a short help text lists.  If `shared` is None, the
+        text explains all options in full.
     """
     own_titles = declaration.option_names_by_title
     rows: dict[str, list[Row]] = {title: [] for title in own_titles}
@@ -164,7 +168,7 @@ def _result_sections(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
 
 
 def option_row(declared: DeclaredOption, full: bool) -> Row:
-    """The flags of an option, and its help text with choices and default."""
+    """The flags of an option, and a help text that contains the choices and the default value."""
     option, default = declared.option, declared.default
     choices = option.choices if isinstance(option.choices, tuple) else ()
     metavar = option.metavar or ("CHOICE" if choices else "")

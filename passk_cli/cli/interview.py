@@ -31,14 +31,17 @@ _MAX_LISTED_CHOICES = 12
 
 
 def can_ask(values: Mapping[str, Any]) -> bool:
-    """Whether passk may ask questions: only in a terminal, and only without --no-input."""
+    """Whether passk may ask questions.
+
+    passk asks questions only in a terminal, and never with --no-input.
+    """
     return not values["no_input"] and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def ask_and_write_map(files: Sequence[str], values: Mapping[str, Any]) -> str:
-    """Ask about undecided columns, write the map, and return the path of the map.
+    """Ask for the roles of columns, write the answers to a file, and return the path of this file.
 
-    If you cancel the questions, passk writes no map and returns "".
+    If you cancel the questions, passk writes no file, and the result is "".
     """
     from rich.console import Console
 
@@ -63,7 +66,8 @@ def ask_and_write_map(files: Sequence[str], values: Mapping[str, Any]) -> str:
 
 
 def switch_argv_to_estimate(files: Sequence[str], path: str) -> dict[str, Any]:
-    """Set the command line to `passk estimate FILE --map PATH`, and return its option values."""
+    """Set the command line to `passk estimate FILE --map PATH`, and return the values of all
+    options of this command."""
     sys.argv[1:] = ["estimate", *files, "--map", path]
     declaration = load_command("estimate")
     edge = (option for _, options in output_option_groups(declaration) for option in options)

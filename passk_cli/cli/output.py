@@ -210,9 +210,13 @@ class OutputOptions:
         charting: ChartOptions,
         declaration: Command,
     ) -> None:
-        """Raise ParameterError for outputs that cannot be written, before passk reads any data.
+        """Raise ParameterError if an output cannot be written.
 
-        further_outputs, charting : files that the command writes in addition to its result.
+        This check runs before passk reads any data.
+
+        inputs : paths of all input files.
+        further_outputs : files that the command writes in addition to its result and its charts.
+        charting : the chart options, which name the files of the charts.
         """
         charting.check()
         if self.stacked and "latex" not in map(self._format_of_target, self._targets):
@@ -233,7 +237,11 @@ class OutputOptions:
             self._require_formats(declaration)
 
     def _require_formats(self, declaration: Command) -> None:
-        """Raise ParameterError for unknown suffixes, and for --format with several outputs."""
+        """Raise ParameterError if passk does not know the suffix of a file and --format is not set.
+
+        The error is also raised if --format has no effect, because the suffixes of several files
+        set the formats.
+        """
         files = self._output_files
         fitting = output_suffixes(declaration)
         unknown = [file for file in files if Path(file).suffix.lower() not in fitting]
@@ -266,8 +274,8 @@ class OutputOptions:
         """The format of an output.
 
         The option --format sets the format of a single output.  If there are several outputs, the
-        suffix of each file sets its format, and --format is used only for files with unknown
-        suffixes.
+        suffix of each file sets the format of this file.  The option --format is then used only for
+        stdout and for files with unknown suffixes.
         """
         suffixes = {
             **FORMAT_BY_SUFFIX,
@@ -281,7 +289,7 @@ class OutputOptions:
         return name or ("table" if target is None and sys.stdout.isatty() else "plain")
 
     def message_text(self, message: Diagnostic) -> str:
-        """The text of a message, with numbers rounded as --digits and --percent require."""
+        """The text of a message, with numbers in the format that --digits and --percent set."""
         return sentence_text(message.pieces(), self._style(False, False))
 
     def write(self, report: Report, charting: ChartOptions) -> None:
@@ -336,7 +344,10 @@ class OutputOptions:
 
     @property
     def _step_summary_file(self) -> str:
-        """The path of GitHub's step summary, or "" if passk writes no annotations."""
+        """The path of GitHub's step summary, or "" if passk writes no summary.
+
+        passk writes a summary only if it also writes GitHub annotations.
+        """
         annotated = (
             "github" in map(self._format_of_target, self._targets) or self._writes_annotations
         )
@@ -355,7 +366,8 @@ class OutputOptions:
     def write_messages(self, report: Report) -> None:
         """Print messages on stderr.
 
-        Without --verbose, passk prints three messages in full and the names of all others.
+        Without --verbose, passk prints at most three messages in full, and then lists the names of
+        the remaining messages.
         """
         if not report.messages:
             return
@@ -419,7 +431,11 @@ class OutputOptions:
 
 
 def _require_valid_paths(targets: Sequence[str], inputs: Sequence[str]) -> None:
-    """Raise ParameterError for an output in a missing folder, or for a path that is used twice."""
+    """Raise ParameterError if an output path cannot be used.
+
+    A path cannot be used if it is a folder, an input file, or the path of two outputs, or if its
+    folder does not exist.
+    """
     places = [os.path.realpath(target) for target in targets]
     for place, target in zip(places, targets, strict=True):
         folder = os.path.dirname(target) or "."
@@ -437,7 +453,7 @@ def _require_valid_paths(targets: Sequence[str], inputs: Sequence[str]) -> None:
 
 
 def output_option_groups(declaration: Command) -> Iterator[tuple[str, list[DeclaredOption]]]:
-    """The title and the options of each group of options for charts and output."""
+    """The options for charts and output, as pairs of a group's title and the group's options."""
     edge = (ChartOptions, OutputOptions) if declaration.has_charts else (OutputOptions,)
     without = [*options_by_field(declaration.options_type), *declaration.excluded_options]
     without += [] if declaration.has_methods_text else ["methods"]

@@ -30,7 +30,7 @@ Row = tuple[str, str]
 
 
 def overview() -> str:
-    """The list of all commands by section, with one line about the purpose of a command."""
+    """The text of `passk --help`, which lists all commands by section with one line per command."""
     section_width = max(len(entry.section) for entry in COMMANDS.values()) + GAP
     name_width = max(map(len, COMMANDS)) + GAP
     rows: list[Row] = []
@@ -49,7 +49,9 @@ def overview() -> str:
 def two_columns(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> list[str]:
     """The lines of a list with names in the left column and wrapped texts in the right column.
 
-    room : width of the left column with the gap. width : width of the whole list.
+    room : width of the left column, including the gap between the columns.
+    width : width of the whole list.
+    indent : number of blanks at the beginning of each line.
     """
     lines = []
     margin = " " * (indent + room)
@@ -65,7 +67,10 @@ def two_columns(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) 
 
 
 def wrap_lines(text: str, width: int = 0) -> str:
-    """The text, wrapped between words at `width` columns, or at the width of the terminal."""
+    """The text, wrapped between words.
+
+    width : maximum number of characters per line, or 0 for the width of the terminal.
+    """
     lines = textwrap.wrap(
         text, width or terminal_width(), break_on_hyphens=False, break_long_words=False
     )
@@ -73,5 +78,5 @@ def wrap_lines(text: str, width: int = 0) -> str:
 
 
 def terminal_width() -> int:
-    """The width of the terminal in characters: at least 40, or 80 without a terminal."""
+    """The width of the terminal in characters, but at least 40.  Without a terminal, it is 80."""
     return max(shutil.get_terminal_size((80, 24)).columns, _MIN_TERMINAL_WIDTH)

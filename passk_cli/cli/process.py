@@ -24,12 +24,13 @@ _received_signals: list[int] = []
 
 @contextmanager
 def end_on_signals() -> Iterator[None]:
-    """End the process within a second of Ctrl-C, SIGTERM or SIGHUP, with exit code 128 + signal.
+    """End the process within a second after Ctrl-C, SIGTERM or SIGHUP.
 
-    Python runs a signal handler only between two Python instructions, and a matrix product or a
-    thread pool can delay the next instruction for a minute.  Therefore, a second thread also
-    receives the signal.  If the command does not end by itself soon, this thread removes unfinished
-    files and ends the process.  Signals that were ignored, for example under nohup, stay ignored.
+    The exit code is 128 plus the number of the signal.  Python runs a signal handler only between
+    two Python instructions, and a matrix product or a thread pool can delay the next instruction
+    for a minute.  Therefore, a second thread also receives the signal.  If the command does not end
+    soon, this thread removes unfinished files and ends the process.  Signals that were ignored, for
+    example under nohup, are still ignored.
     """
     if os.name != "posix" or threading.current_thread() is not threading.main_thread():
         yield
@@ -65,10 +66,10 @@ def exit_if_signalled() -> None:
 
 
 def _interrupt_main_thread(number: int, frame: FrameType | None) -> None:
-    """Interrupt the main thread at the first signal, unless it is importing a module.
+    """Interrupt the main thread at the first signal, unless the thread is importing a module.
 
-    A C library may end the process with its own message if its import is interrupted.  During an
-    import, the second thread ends the process after a short delay.
+    If the import of a C library is interrupted, the library may end the process with a message
+    of its own.  During an import, the second thread ends the process after a short delay.
     """
     if _received_signals:
         return
@@ -95,11 +96,11 @@ def _undo_all_and_exit(number: int) -> None:
 
 @contextmanager
 def robust_standard_streams() -> Iterator[None]:
-    """Replace stdin, stdout and stderr with streams that work even if they are closed.
+    """Replace stdin, stdout and stderr with streams that work even if the originals are closed.
 
-    If the process that reads a stream ends, further text is dropped, so that the exit code of the
-    command does not change.  A closed stdin is empty.  If the encoding of a stream lacks a
-    character, the stream contains an escape code instead.
+    If the process that reads the output ends, further text is dropped, so that the exit code of the
+    command does not change.  A closed stdin is empty.  If the encoding of a stream does not contain
+    a character, the stream gets an escape code instead of the character.
     """
     before = sys.stdin, sys.stdout, sys.stderr
     with ExitStack() as opened:
@@ -131,7 +132,10 @@ def _robust_stream(stream: TextIO | None, opened: ExitStack, last: bool = False)
 
 
 class _RobustDescriptor(io.FileIO):
-    """A file descriptor that reports only its first write error, and no error if `last` is True."""
+    """A file descriptor that reports at most one write error.
+
+    The descriptor reports no error if `last` is True, or if the reader has closed the pipe.
+    """
 
     def __init__(self, number: int, name: str, last: bool) -> None:
         super().__init__(number, "wb", closefd=False)

@@ -1,4 +1,4 @@
-"""Shows a progress line on the terminal during activities of more than one second."""
+"""Shows a progress line on the terminal during activities that take more than one second."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _SECONDS_BETWEEN_UPDATES = 0.2
 def show_activity(text: str) -> Iterator[None]:
     """Show a text and the elapsed time on the terminal if the block takes more than one second.
 
-    While the block runs another activity, from `report_activity` or `show_activity`, the terminal
-    shows the text of that activity instead.
+    If the block starts another activity with `report_activity` or `show_activity`, the terminal
+    shows the text of the new activity until this activity ends.
     """
     if not sys.stderr.isatty():
         yield

@@ -38,7 +38,8 @@ from passk_cli.text import (
 def run_command(declaration: Command, files: Sequence[str], values: Mapping[str, Any]) -> int:
     """Run a command on files, write its report, and return the exit code.
 
-    values : maps the field of each option to its text, to a list of texts, or to True for a flag.
+    values : maps the field name of each option to the option's text or list of texts, or to True
+        for a flag that is set.
     """
     with shared_downloads():
         if values.get("init"):

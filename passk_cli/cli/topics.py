@@ -62,7 +62,8 @@ _SYNONYMS_BY_TOPIC = {
 
 
 def explain_word(word: str, commands_and_messages: Sequence[str]) -> str:
-    """All explanations of a word, which can be a term, a topic, or a declared name.
+    """All explanations of a word, which can be a term, a topic, or the name of a metric, method,
+    role, format, option or column.
 
     commands_and_messages : names of commands and messages, which the error may suggest.
     Errors: ParameterError with the most similar names if the word is not known.
@@ -118,7 +119,11 @@ def _command_names_text(commands: Sequence[str]) -> str:
 
 
 def _declared_words() -> Iterator[tuple[str, str, str]]:
-    """Each declared word in lower case, with its explanation and the name of its command or ""."""
+    """The names of metrics, methods, roles, formats, options, option values and columns.
+
+    Each entry contains a name in lower case, the explanation, and the name of the command to which
+    the name belongs, or "" if the name does not belong to a command.
+    """
     from passk_cli.files.formats import FORMAT_NAMES
     from passk_cli.files.roles import ROLES
     from passk_cli.metrics.registry import FAMILIES, meaning_by_family_pattern

@@ -1,8 +1,9 @@
-"""The commands: in each folder, `__init__` declares the options and `view` computes the answer.
+"""The commands, with one folder per command.
 
-The options of a command are the fields of a frozen dataclass, and the docstring of this class is
-the help of the command. The help imports the module with the options, so this module must load
-fast. The class that computes the answer is named as a string "module:class", and its module is
+In each folder, `__init__` declares the options, and `view` computes the answer. The options of a
+command are the fields of a frozen dataclass, and the docstring of this class is the help of the
+command. The help imports the module with the options, so this module must load fast. A string of
+the form "module:class" names the class that computes the answer. The module of this class is
 imported only when the command runs.
 """
 
@@ -12,8 +13,9 @@ from typing import NamedTuple
 class CommandListing(NamedTuple):
     """A command in the list of all commands.
 
-    purpose : first line of the help.  It is repeated here, so that printing the list of commands
-        imports no command.
+    section : title of the group in which the list shows the command.
+    purpose : first line of the command's help.  This line is repeated here, so that passk can print
+        the list without importing the commands.
     """
 
     section: str

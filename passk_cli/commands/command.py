@@ -1,4 +1,4 @@
-"""The declaration of a command: options, shared groups of options, and the class that answers."""
+"""The declaration of a command, which names its options and the class that computes its report."""
 
 from __future__ import annotations
 
@@ -55,15 +55,17 @@ class Command:
     options_type : dataclass of the options that only this command has.  The docstring of the class
         is the help of the command.
     option_groups : classes of shared options, such as Request or Confidence, that the command has
-        in addition to MessageOptions. A field of options_type replaces a field of the same name.
-    file_requirement : whether you must, can or cannot give files: "needed", "optional" or "none".
-    writes_table_to_output : whether the command writes its table to the file of the option
-        `output`, so that the report only describes the table.
+        in addition to MessageOptions. If options_type has a field with the same name as a shared
+        option, the field replaces the shared option.
+    file_requirement : "needed" if you must give files, "optional" if you can give files, and "none"
+        if you cannot give files.
+    writes_table_to_output : whether the command writes its table to the file that the option
+        --output names. The report then only describes the table.
     gives_verdict : whether the report is a verdict. Errors are then also written as a verdict, for
         example to the JUnit file that a pipeline reads.
-    absent_option_reasons : maps an option of another command, as written on the command line or in
-        Python, to the reason why this command lacks the option and what to use instead.
-    runner_path : "module:class" of the class that computes the report.
+    absent_option_reasons : maps an option that this command lacks to a text, which explains why or
+        names an alternative. The option is written as on the command line or as in Python.
+    runner_path : the class that computes the report, as a string of the form "module:class".
     """
 
     options_type: type
@@ -113,9 +115,9 @@ class Command:
         return [option for _, options in groups for option in options]
 
     def option_sections(self) -> Iterator[tuple[str, list[DeclaredOption]]]:
-        """The title and the options of each group of options.
+        """The groups of options, as pairs of a title and the options of the group.
 
-        Option groups that only this command has come first.
+        The groups of shared options come last.
         """
         own_section, *shared = options_by_group(
             (self.options_type, *self.option_groups, MessageOptions), self.excluded_options
@@ -149,9 +151,10 @@ def load_command(name: str) -> Command:
 def option_suggestion(
     command: str, word: str, value: Any, spelled: Callable[[str], Mapping[str, DeclaredOption]]
 ) -> str:
-    """What to write instead of an option that a command lacks, or "" if no option is similar.
+    """What to write instead of an option that a command lacks, or "" if there is no suggestion.
 
-    spelled : returns the options of a command by their spelling on the command line or in Python.
+    spelled : function that maps each option name of a command to the option.  The names are written
+        as on the command line or as in Python.
     """
     if reason := {**_ABSENT_OPTION_ADVICE, **load_command(command).absent_option_reasons}.get(word):
         return reason

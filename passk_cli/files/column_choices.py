@@ -1,4 +1,4 @@
-"""List the columns of the files, with the options that select them. The columns that passk uses
+"""List the columns of the files, with the options that select each column. Columns that passk uses
 come first."""
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def column_choices(
     """Yield the columns that passk uses, then the candidates for each role, then pooled settings,
     and finally all other columns.
 
-    passk suggests no options for columns of a harness file, because the format defines their roles.
+    passk suggests no --field options for files of a harness, because the format defines the roles.
     """
     request, profile = context.request, context.profile
     roles = dict.fromkeys(pair for b in context.batches for pair in b.roles.columns().items())

@@ -1,7 +1,7 @@
 """Write the counted attempts to a table in passk's own layout.
 
-The first columns are always the same, so passk recognises the table. Columns for groups, settings,
-path fields and requested columns follow.
+The first columns are always the same, so passk recognises the table. Further columns contain
+groups, settings, values from file paths, and columns that the user requested.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def write_attempts_table(
 
 
 def _amounts_to_write(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[str]:
-    """The costs and other amounts that the table should contain although no option names them.
+    """The costs and other amounts that the table should contain, although no option requests them.
 
     Errors: DataError if a named amount is below 0 or is not a number.
     """
@@ -188,8 +188,8 @@ def _finite_number_sql(number: str) -> str:
 
 
 def _json_value_sql(text: str) -> str:
-    """SQL that writes a string as JSON. A number becomes a JSON number only if a JSON parser would
-    not change the spelling of the number."""
+    """SQL that writes a string as JSON. A string that contains a number becomes a JSON number if
+    JSON parsers preserve the spelling of the number."""
     plain = f"regexp_full_match({text}, '{_PLAIN_NUMBER_PATTERN}')"
     return f"CASE WHEN {plain} THEN CAST({text} AS JSON) ELSE to_json({text}) END"
 

@@ -44,8 +44,8 @@ def alias_sql(model: str, aliases: Mapping[str, str]) -> str:
 
 
 def tasks_condition(task: str, only: Sequence[str], without: Sequence[str]) -> str:
-    """SQL condition that is true for the tasks to keep and for rows without a task, or "" if passk
-    keeps all tasks."""
+    """SQL condition that is true for the tasks to keep and for rows without a task. The condition
+    is "" if passk keeps all tasks."""
     conditions = [
         f"{task} {word} ({', '.join(map(quote_text, names))})"
         for word, names in (("IN", only), ("NOT IN", without)) if names
@@ -54,7 +54,7 @@ def tasks_condition(task: str, only: Sequence[str], without: Sequence[str]) -> s
 
 
 def column_sql(name: str) -> str:
-    """The name of a column in the form that a condition needs, with quotes only if necessary.
+    """The name of a column for use in a condition, in quotes only if quotes are necessary.
 
     >>> column_sql("task_id"), column_sql("exit status"), column_sql("end")
     ('task_id', '"exit status"', '"end"')
@@ -110,8 +110,9 @@ def connect(
     """Connect to an empty database that can read the given files and access nothing else.
 
     The condition of --where becomes part of an SQL statement, so SQL must not be able to read other
-    files, load extensions or use the network. Times are in UTC, so results do not depend on the
-    machine.
+    The condition of --where becomes part of an SQL statement. SQL must therefore not be able to
+    read other files, load extensions or use the network. Times are in UTC, so results do not depend
+    on the time zone of the machine.
 
     paths : absolute paths of the files, without wildcards.
     spool : a folder for data that does not fit in memory.
@@ -166,8 +167,8 @@ def disable_join_reordering(con: duckdb.DuckDBPyConnection) -> None:
 class TextColumn:
     """A column of strings that stores each distinct string once. Values may be missing.
 
-    codes : for each row, the index of its string in `distinct_texts`, as int32, or −1 for a missing
-        value.
+    codes : an int32 array with one code per row. The code is the index of the string in
+        `distinct_texts`, or −1 for a missing value.
     distinct_texts : the distinct strings, sorted.
 
     >>> import numpy as np
@@ -180,7 +181,7 @@ class TextColumn:
     distinct_texts: tuple[str, ...]
 
     def __getitem__(self, rows: NDArray[Any]) -> TextColumn:
-        """The column restricted to a selection of rows, which is a mask or an array of indices."""
+        """The column with only the selected rows. `rows` is a mask or an array of indices."""
         return replace(self, codes=self.codes[rows])
 
     def text_at(self, row: int) -> str | None:
@@ -195,8 +196,8 @@ class TextColumn:
 
     @property
     def texts_and_codes(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-        """The strings, and for each row the index of its string. A missing value is read as "",
-        which occurs twice in the strings if some rows contain an empty string."""
+        """All distinct strings, and an array with the index of the string in each row. A missing
+        value is read as "". If some rows contain an empty string, "" occurs twice."""
         codes = self.codes.astype("int64")
         codes[codes < 0] = len(self.distinct_texts)
         return (*self.distinct_texts, ""), codes
@@ -223,10 +224,10 @@ def retry_without_memory_limit(
 def coded_columns(
     con: duckdb.DuckDBPyConnection, query: str, texts: Sequence[str], keys: Sequence[str]
 ) -> dict[str, Any]:
-    """Run a query, and return its columns of strings as TextColumn and all other columns as arrays.
+    """Run a query. Return columns of strings as TextColumn, and all other columns as arrays.
 
-    DuckDB computes the integer codes of the strings, so Python never stores one string per row. A
-    column with only one value is a read-only broadcast of this value.
+    DuckDB computes the integer codes of the strings, so Python never stores one string per row. An
+    array in which all values are equal is a read-only broadcast of one value.
 
     texts : the names of the columns of strings.
     keys : the columns of strings by which the rows are sorted. Missing values are sorted last.

@@ -56,9 +56,9 @@ def rates_from_option_or_data(
     """The families of tasks in --rates or in the data. The result is empty if the data contains
     outcomes instead of rates.
 
-    data, request : the arguments of `read_rates`. Both are None if the user gave no data.
-    Errors: ParameterError if the user gave both families and data, gave neither, or used an option
-    that applies only to outcomes.
+    data, request : the arguments of `read_rates`. `data` is None if the user gave no data.
+    Errors: ParameterError if the user gave families and data, or neither families nor data.
+    ParameterError if the user set an option that applies only to outcomes.
     """
     if families and data is not None:
         raise ParameterError(
@@ -107,14 +107,15 @@ def parse_rates(texts: Sequence[str]) -> tuple[TasksWithExactRates, ...]:
 
 
 def read_rates(data: Any, request: Request) -> tuple[TasksWithExactRates, ...]:
-    """Read families of exact success rates. The result is empty if the data contains outcomes.
+    """Read families of tasks with exact success rates. The result is empty if the data contains
+    outcomes.
 
     Data contains rates if it has a column `rate` and neither outcomes nor counts. Data from a pipe
     is never read as rates. The data can have a task column and a model (or family) column. Without
-    a family column, the family is the label or the name of the file.
+    a family column, the family is named after the label of the file or after the file name.
 
     Errors: DataError if a rate is not a probability, if a task is repeated, or if only some files
-    contain rates. ParameterError if a reading option applies only to outcomes.
+    contain rates. ParameterError if the user set an option that applies only to outcomes.
     """
     with temporary_folder("passk-") as spool:
         sources = _sources_unless_piped(data, spool)
@@ -180,7 +181,7 @@ def _require_no_outcome_options(request: Request) -> None:
 def _collect_rates_of_file(
     batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, str]]]
 ) -> None:
-    """Add the rates of a file to `rates`, a map from family and task to (rate, place)."""
+    """Add the rates of a file to `rates`, which maps families and tasks to (rate, place) pairs."""
     source, layout, roles = batch.sources[0], batch.layout, batch.roles
     if wrong := first_bad_record_error(source, layout):
         raise DataError(

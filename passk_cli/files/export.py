@@ -29,10 +29,10 @@ _ALL_COPY_OPTIONS_BY_FORMAT = COPY_OPTIONS_BY_FORMAT | {
 
 
 def output_format(path: Path, form: str | None = None) -> str:
-    """The format of an output file: `form` if it is given, or otherwise the format that belongs to
-    the suffix of the file.
+    """The format of an output file: `form`, or the format of the file suffix if `form` is None.
 
-    Errors: ParameterError if the format is unknown or the file cannot be created.
+    Errors: ParameterError if the format is unknown, if the file name is not valid UTF-8, or if the
+    folder does not exist.
     """
     if decode_name(path) != str(path):
         raise ParameterError(
@@ -79,8 +79,8 @@ def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = Non
 
 
 def write_query_rows(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) -> None:
-    """Write the rows of a query to a file. Errors: OSError if the disk is full, or duckdb.Error if
-    the query fails."""
+    """Write the rows of a query to a file. Errors: OSError if the file cannot be written, or
+    duckdb.Error if the query fails."""
     import duckdb
 
     try:
@@ -102,10 +102,11 @@ def translate_write_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def exclusive_access(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
-    """Allow only one process at a time to run the `with` block, on systems that support file locks.
+    """Allow only one process at a time to run the `with` block. Without support for file locks, the
+    function does not restrict other processes.
 
-    lock : the lock file. The lock file exists while the block runs, and remains if the process is
-        killed.
+    lock : the lock file, which exists while the block runs. If the process is killed, the lock file
+        remains.
     Errors: ParameterError if another process has the lock and `wait` is False.
     """
     with ExitStack() as opened:

@@ -1,6 +1,7 @@
 """Write runs to a history. A history is one Parquet file, or a folder with one file per run.
 
-Each row contains the counts of one model at one task, and lists with the costs of the attempts.
+Each row contains the counts of one model at one task, and can contain lists with the outcomes and
+costs of the attempts.
 """
 
 from __future__ import annotations
@@ -44,15 +45,14 @@ RESERVED_HISTORY_COLUMNS = (*_REQUIRED_COLUMNS, *ATTEMPT_LIST_COLUMN_BY_ROLE.val
 
 
 def is_folder_history(to: str) -> bool:
-    """Whether a history is a folder, because its path is an existing folder or ends with a
-    slash."""
+    """Whether the path of a history is an existing folder or ends with a slash."""
     return os.path.isdir(to) or to.endswith(("/", os.sep))
 
 
 def parse_history_path(to: str) -> str:
     """Check the path of a history, which must be a .parquet file or a folder.
 
-    Errors: ParameterError for any other suffix, or if the folder of the file does not exist.
+    Errors: ParameterError if the file has another suffix, or if the file's folder does not exist.
     """
     if is_folder_history(to):
         return to
@@ -70,12 +70,12 @@ def parse_history_path(to: str) -> str:
 def append_run(to: str, columns: Mapping[str, Any]) -> None:
     """Add all rows of a run to a history. If an error occurs, no row is added.
 
-    Processes that write to the same history wait for each other. A new complete file replaces the
-    old file, so a killed process leaves the old file unchanged.
+    Processes that write to the same history wait for each other. passk first writes a complete new
+    file and then replaces the old file, so the old file stays intact if the process is killed.
 
-    columns : maps names to arrays with the rows of one run. The names are run, at, revision, suite,
-        model, the groups, task, n, c, settings, and some names in ATTEMPT_LIST_COLUMN_BY_ROLE, for
-        columns with lists.
+    columns : maps the name of each column to an array with one value per row. The columns are run,
+        at, revision, suite, model, the groups, task, n, c and settings. Optional columns of lists
+        have names from ATTEMPT_LIST_COLUMN_BY_ROLE.
     Errors: DataError if the run is already recorded, or if the file is not a history.
     ParameterError if the history has other groups or cannot be written.
     """

@@ -2,9 +2,9 @@
 
 The function `sources_of` finds the files. `_CountsReader.recognise_inputs` separates files of known
 formats from tables. `detect_batches` finds the layout of files and the roles of columns, and
-`run_statement` counts with one SQL statement. `run_checks` looks for contradictions in the data.
-`build_counts` builds the result, and `with_attempt_facts` adds facts about attempts that a metric
-needs.
+`run_statement` counts the attempts with one SQL statement. `run_checks` looks for contradictions in
+the data. `build_counts` builds the result. If a metric needs facts about attempts, such as costs,
+`with_attempt_facts` adds these facts.
 """
 
 from __future__ import annotations
@@ -288,8 +288,8 @@ class _CountsReader:
         return Inputs(self.sources, [s for s in tables if s not in empty], attempts)
 
     def count_with_exact_models(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
-        """Count the attempts. If --model contains the name of a model that looks like a pattern,
-        count the attempts again with the exact name."""
+        """Count the attempts. If --model or --exclude-model names an existing model, and the name
+        looks like a pattern, count the attempts again with the exact name."""
         statement, tally = self.detect_and_count(inputs, request)
         if request.models or request.exclude_models:
             names = self.con.execute(statement.models_sql()).fetchall()
@@ -299,8 +299,8 @@ class _CountsReader:
         return statement, tally
 
     def detect_and_count(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
-        """Count the attempts. If a column with a role occurs only in later records, count the
-        attempts again with all columns."""
+        """Count the attempts. If a needed column occurs only in later records, count the attempts
+        again with all columns."""
         con = self.con
         for to_the_end in (False, True):
             batches, names = detect_batches(con, inputs, request, to_the_end=to_the_end)
@@ -340,7 +340,7 @@ class _CountsReader:
         """Run the checks. If the data contains a column with attempt numbers, count the attempts
         again with this column.
 
-        first : whether the checks stop at the first finding that is certain.
+        first : whether the checks stop at the first finding that leaves no doubt.
         """
         try:
             context = self.check_context(statement, tally)
@@ -402,7 +402,7 @@ class _CountsReader:
         """Raise DataError if a skipped file probably contains outcomes in a column with an unusual
         name.
 
-        Without this error, passk would skip results, because the file seems to contain none.
+        Without this error, passk would ignore the results in the skipped file.
         """
         passed_over = inputs.normalized_files.skipped_file_errors
         for error in [e for e in passed_over if e.name == "no-outcome-column"][:3]:
@@ -468,10 +468,10 @@ class _CountsReader:
     def missing_outcome_error(
         self, counts: Counts, request: Request, tolerant: bool
     ) -> DataError | None:
-        """The error for missing outcomes that may be in another column, or None if there is no such
-        error.
+        """Return an error if outcomes are missing and may be in another column, or otherwise None.
 
-        There is an error only if a model has no outcome at all, or if `describe` reads the files.
+        For `describe`, any missing outcome is an error. For other commands, missing outcomes are an
+        error if a model has no outcomes at all.
         """
         missing_outcomes = counts.read_facts.missing_outcomes
         if missing_outcomes is None:
@@ -493,8 +493,8 @@ class _CountsReader:
 def _may_show_early_stopping(statement: Statement, tally: Tally, counts: Counts) -> bool:
     """Whether attempt numbers may show that a model stopped after its first pass at a task.
 
-    This is possible if the attempt numbers have gaps, or if a model has different numbers of
-    attempts per task but at most one pass per task.
+    Attempt numbers can show early stopping if they have gaps, or if a model has different numbers
+    of attempts per task and at most one pass per task.
     """
     if statement.has_counts or not tally.cell_columns["numbered"].any():
         return False
@@ -508,9 +508,9 @@ def _may_show_early_stopping(statement: Statement, tally: Tally, counts: Counts)
 def _similar_names_by_option(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> dict[tuple[str, str], str]:
-    """Map each pair (option, name) to a similar existing name, or to "" if the name exists.
+    """Map each pair (option, name) to a hint about similar names, or to "" if the name exists.
 
-    Errors: ParameterError if no task of --only-task exists.
+    Errors: ParameterError if none of the tasks in --only-task exists.
     """
     request = statement.request
     if not request.models_and_tasks_in_options:

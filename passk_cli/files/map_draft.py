@@ -1,7 +1,8 @@
 """Draft a map, a TOML file that defines the roles of columns.
 
-If the column of a role is certain, the draft names it. Otherwise the draft contains `outcome = ""`
-and one comment per candidate column, from which the user chooses.
+If the column for a role is certain, the draft names this column. Otherwise, the draft contains an
+empty entry, for example `outcome = ""`, and one comment per candidate column. The user chooses one
+of the candidates.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ class MapDraft:
     """A draft of a map. The user answers the open questions before passk writes the map.
 
     data_name : the name of the data, which the first line of the map shows.
-    file_patterns : patterns of the file names that the map covers.
-    candidates_per_record_list : the candidate columns in each list of records, the likeliest list
-        first.
+    file_patterns : patterns for the names of the files to which the map applies.
+    candidates_per_record_list : the candidate columns in each list of records. The likeliest list
+        comes first.
     choices : maps a role, or "passes", to the option that the user chose. A choice takes precedence
         over a candidate that is certain.
     """
@@ -53,7 +54,8 @@ class MapDraft:
     def from_data(cls, data: Any, request: Request) -> MapDraft:
         """Draft a map for files, rows or a data frame.
 
-        Errors: DataError if no map is needed, for example for files of a harness.
+        Errors: DataError if the files need no map, for example because a harness wrote the files,
+        or if no column contains outcomes.
         """
         with temporary_folder("passk-") as folder:
             sources = sources_of(data, folder)
@@ -100,7 +102,7 @@ class MapDraft:
 
     @property
     def outcome_candidate(self) -> Candidate | None:
-        """The outcome or counts column that is certain or that the user chose, or None."""
+        """The column of outcomes or counts, or None if no column is certain or was chosen."""
         for role in _VERDICT_ROLES:
             if option := self.chosen_options(role):
                 candidates = (
@@ -112,7 +114,7 @@ class MapDraft:
 
     @property
     def all_flags_fix(self) -> SuggestedFix | None:
-        """The option that requires all flags to pass, or None if there are fewer than two flags."""
+        """The option that requires all flags to pass, or None unless there are 2 to 6 flags."""
         outcomes = self.likeliest_candidates.get("outcome", ())
         flags = [
             c.column for c in outcomes if not c.pass_definitions or means_bad_if_true(c.column)
@@ -202,7 +204,7 @@ def _file_suffixes(source: Source) -> Sequence[str]:
 
 
 def means_bad_if_true(column: str) -> bool:
-    """Whether the value true in a column means something bad, such as an error."""
+    """Whether the name of a column suggests that true is a bad result, such as an error."""
     return not BAD_EVENT_WORDS.isdisjoint(column_name_words(column))
 
 

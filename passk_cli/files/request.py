@@ -77,8 +77,8 @@ ATTEMPT_FACTS = (*ATTEMPT_FACT_ROLES, "attempt", "line")
 
 
 def parse_fields(value: Any) -> Mapping[str, str]:
-    """Parse --field, which is a list such as ["task=id"] or a mapping, and map each role to its
-    column. Errors: ParameterError."""
+    """Parse --field, and map each role to a column. The value is a list such as ["task=id"], or a
+    mapping. Errors: ParameterError for an invalid value."""
     if isinstance(value, Mapping):
         value = [
             f"{role}={','.join(column) if isinstance(column, list | tuple) else column}"
@@ -102,7 +102,7 @@ def parse_fields(value: Any) -> Mapping[str, str]:
         ):
             raise ParameterError(
                 OptionWithValue("--field", text),
-                "write two columns to compare, for example outcome=answer==target",
+                "to compare two columns, write for example outcome=answer==target",
             )
         if len(
             {
@@ -125,8 +125,8 @@ def parse_fields(value: Any) -> Mapping[str, str]:
 
 
 def parse_aliases(value: Any) -> Mapping[str, str]:
-    """Parse --alias, which is a list such as ["new=old"] or a mapping, and map each name in the
-    data to the name to use.
+    """Parse --alias, and map each name in the data to the name that passk uses. The value is a list
+    such as ["new=old"], or a mapping.
 
     >>> parse_aliases(["agent-v2=agent-v1"])
     {'agent-v2': 'agent-v1'}
@@ -151,8 +151,8 @@ def parse_aliases(value: Any) -> Mapping[str, str]:
 class ListedTask(str):
     """A task name that was read from a line of a file.
 
-    file : the path of the file. If the data contains none of the names in a file, the user may have
-        given the wrong file, so messages do not show the names.
+    file : the path of the file. If the data contains no task of the file, an error names the file
+        and not the tasks, because the user may have given the wrong file.
     """
 
     __slots__ = ("file",)
@@ -167,8 +167,8 @@ class ListedTask(str):
 
 
 def unmatched_task_lists(names: Iterable[str], absent: Collection[str]) -> dict[str, int]:
-    """Find files of task names, of which the data contains no name. Map the path of each of these
-    files to the number of its names."""
+    """Map the path of each file of task names to the number of names. Files are included only if
+    the data contains none of the names."""
     names_by_file: dict[str, list[str]] = {}
     for name in names:
         if isinstance(name, ListedTask):
@@ -186,7 +186,7 @@ def require_existing_names(
     """Raise an error for the first name that the data does not contain.
 
     names : pairs of an option and the name of a model or task.
-    similar : maps each pair to a similar existing name, or to "" if the name exists.
+    similar : maps each pair to a hint about similar names, or to "" if the name exists.
     """
     absent = [pair for pair in names if similar.get(pair)]
     if not absent:
@@ -241,7 +241,8 @@ def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
 def parse_thresholds(value: Any) -> tuple[float, ...]:
     """Parse thresholds, from numbers or strings like "0.2,0.5", and sort them.
 
-    Errors: ParameterError for 0,5 or 7,5, which are probably numbers with a decimal comma.
+    Errors: ParameterError for a value that is not a number, and for 0,5 or 7,5, which probably
+    contain a decimal comma.
     """
     text = ",".join(map(str, value))
     comma = re.fullmatch("([0-9]+),([0-9]+)", text) if len(value) == 1 else None
@@ -294,7 +295,7 @@ def matches_pattern(model: str, pattern: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Conversion:
-    """A table of attempts that passk should write.
+    """The options for a table of attempts that passk writes.
 
     file : the path of the table.
     file_format : "csv", "jsonl" or "parquet".
@@ -316,21 +317,21 @@ class Request:
     """The options for reading attempts from files.
 
     cluster : the column that groups related tasks.
-    attempts : the facts about attempts that the command needs in addition to outcomes: "score",
-        "answer", "solution", "cost" and other amounts, "attempt" (a number or time that orders the
-        attempts) or "line" (the order of attempts in the files).
-    scores_only : whether the command uses only the scores, and not which attempts passed.
+    attempts : the facts about attempts that the command needs in addition to outcomes. A fact is
+        "score", "answer", "solution", "cost" or another amount, "attempt" (a number or time that
+        orders the attempts), or "line" (the order of attempts in the files).
+    scores_only : whether the command uses only scores, and no passes or failures.
     normalise : the form in which solutions are compared: "none" (unchanged), "space" or "python".
-    similarity : the minimum share of common shingles (sequences of 3 tokens) for two solutions to
-        count as one, or None if solutions must be equal.
+    similarity : the minimum share of common shingles (sequences of 3 tokens). Two solutions with at
+        least this share count as one. None means that solutions must be equal.
     conversion : the table to which passk writes the attempts, or None.
-    supports_bounds : whether passk computes each estimate twice, with missing outcomes as passes
-        and as failures.
+    supports_bounds : whether the command supports --missing bounds. passk then computes each
+        estimate once with missing outcomes as failures and once with missing outcomes as passes.
     uses_attempt_order : whether the command uses the order of attempts, if the files contain it.
-    needs_independence_sample : whether passk keeps sampled rows to test whether attempts are
-        independent.
-    lowest_score : the score of a missing outcome that counts as a failure, or None for a score of
-        0, in which case any score below 0 is an error.
+    needs_independence_sample : whether passk keeps a sample of the rows, to test whether attempts
+        are independent.
+    lowest_score : the score of a missing outcome that counts as a failure. None means a score of 0,
+        and any score below 0 is then an error.
     labelling_seed : the seed for the random order of attempts to label, or None if no order is
         needed.
     require_suitable_counts : a function that raises an error if a command cannot use the counts.
@@ -572,7 +573,7 @@ class Request:
 
     @property
     def used_attempt_facts(self) -> tuple[str, ...]:
-        """The facts about attempts that passk reads: required facts, and amounts to convert."""
+        """The facts about attempts that passk reads, including amounts for a converted table."""
         amounts = (
             AMOUNT_UNITS if self.conversion is not None and self.conversion.includes_amounts else ()
         )
@@ -605,13 +606,13 @@ class Request:
         return assign_roles(place, kinds, fields, required, self.judges_no_score, by)
 
     def for_reading(self) -> Request:
-        """The request for reading the files, which includes the labels if passk uses labels.
+        """The request for reading the files. The request includes the labels if passk uses labels.
 
         If there are several thresholds, passk first reads only the scores, and later compares the
         scores with the thresholds.
 
-        Errors: ParameterError if --missing bounds is used with facts other than outcomes, or
-        several thresholds with facts other than scores.
+        Errors: ParameterError if the facts about attempts that the command needs do not allow
+        --missing bounds or several thresholds.
         """
         request = self
         if self.has_labels and TRUTH_ROLE not in self.attempts:
@@ -656,7 +657,7 @@ class Request:
 
     @property
     def label_column(self) -> str:
-        """The name of the column or of the outcome that contains the labels, or ""."""
+        """The name of the column or outcome that contains the labels, or "" if there is none."""
         label_column = self.fields.get(TRUTH_ROLE, "") if self.truth is None else self.truth
         return label_column if isinstance(label_column, str) else ""
 
@@ -706,8 +707,8 @@ class Request:
 
     @property
     def models_and_tasks_in_options(self) -> set[tuple[str, str]]:
-        """Pairs of an option and the name of a model or task. The data must contain the names in
-        these pairs."""
+        """The pairs (option, name) for all models and tasks that options name. The data must
+        contain these names."""
         return {
             *(("--alias", name) for name in self.alias),
             *(("--exclude-task", name) for name in self.exclude_tasks),
@@ -715,7 +716,7 @@ class Request:
         }
 
     def with_fix(self, settle: SuggestedFix) -> Request:
-        """Add the options of a suggested fix to the request. The value None removes an option.
+        """Add the options of a suggested fix to the request. Remove options with the value None.
 
         >>> Request(by=("x",)).with_fix(SuggestedFix({"--by": ("y",),
         ...     "--field": {"task": "case"}})).by
@@ -732,10 +733,10 @@ class Request:
         return replace(self, **changes)
 
     def with_exact_models(self, models: Sequence[str]) -> Request:
-        """A copy of the request in which an existing model name with brackets is not read as a
-        pattern.
+        """A copy of the request in which existing model names with brackets, such as "gpt-4[1]",
+        are not treated as patterns.
 
-        Errors: ParameterError if a model of --model or --exclude-model does not exist, or if no
+        Errors: ParameterError if a name in --model or --exclude-model matches no model, or if no
         model is left.
 
         >>> Request(models=("gpt-4[1]", "gpt-*")).with_exact_models(["gpt-4[1]", "gpt-41"]).models
@@ -760,7 +761,7 @@ class Request:
 
     @property
     def copied_columns(self) -> tuple[str, ...]:
-        """Existing columns of the data that passk copies to a converted table."""
+        """The columns that passk copies from the data to a converted table, if they exist."""
         return (
             ()
             if self.conversion is None
@@ -783,13 +784,13 @@ class Request:
 
     @property
     def judges_no_score(self) -> bool:
-        """Whether passk compares no score with a threshold while it reads files."""
+        """Whether passk reads the scores without comparing the scores with a threshold."""
         return self.passing_score == math.inf
 
     @property
     def passing_score(self) -> float | None:
-        """The minimum score of a pass, None without --threshold, or infinity if passk compares no
-        score with a threshold while passk reads files."""
+        """The minimum score of a pass, or None without --threshold. The score is infinite if passk
+        reads scores without comparing them with a threshold."""
         if self.scores_only and not self.threshold:
             return math.inf
         return self.threshold[0] if self.threshold else None

@@ -19,18 +19,19 @@ from passk_cli.text import truncated_text
 class Role:
     """A role that a column can have, such as the task or the outcome, with the usual column names.
 
-    usual_names : column names that certainly have this role, separated by spaces.
-    generic_names : column names that have this role only if no column has a usual name, because
-        many records contain an `id` or a `seed`. Names before a bar take precedence over names
-        after the bar.
+    usual_names : the names of columns that clearly have this role, separated by spaces.
+    generic_names : column names such as `id` or `seed`, which occur in many records. A column with
+        such a name has the role only if no column has a usual name. Names before a bar take
+        precedence over names after the bar.
     name_words : words in column names that suggest the role.
     doubtful_names : column names that often mean something else. passk uses a column with such a
         name only if no other column has the role and the values fit
         (`checks.attempt_number_column`).
-    value_kind : the kind of values of a fact about attempts, or "" for other roles. passk reads
-        columns of facts only if a metric needs them. The kinds are "number" (or a verdict, as 1 and
-        0), "text", "solution", "label" (whether an attempt truly passes), "length" (of a task),
-        "date" (of a model's release) and "amount" (in the unit in AMOUNT_UNITS).
+    value_kind : the kind of the values if the role is a fact about attempts, or "" for other roles.
+        passk reads such a column only if a metric needs the fact. The kinds are "number" (or a
+        verdict, as 1 and 0), "text", "solution", "label" (whether an attempt truly passes),
+        "length" (of a task), "date" (of a model's release) and "amount" (in the unit in
+        AMOUNT_UNITS).
     """
 
     usual_names: str
@@ -295,7 +296,7 @@ _HUMAN_EVAL_COLUMNS = {"task_id", "completion", "passed", "result"}
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """The column with each role, or None if no column has the role.
+    """The name of the column with each role, or None if no column has the role.
 
     row_type : "attempts" (one row per attempt), "lists" (one list of outcomes per record) or
         "counts".
@@ -330,15 +331,15 @@ def assign_roles(
     scores_only: bool = False,
     by: Sequence[str] = (),
 ) -> ColumnRoles:
-    """Find the column of each role, by the usual column names and by --field.
+    """Find the column of each role from the usual column names and from --field.
 
     columns : maps each column to the kinds of its values (bool, number, text, list, record, null).
     overrides : maps roles to the columns that the user named for the roles.
-    attempt_roles : facts about attempts that the command needs in addition to outcomes: score,
-        answer, solution, attempt, line.
+    attempt_roles : facts about attempts that the command needs in addition to outcomes, for example
+        score, answer, solution, attempt or line.
     scores_only : whether scores are used instead of outcomes.
-    by : columns of --by. A column of --by has another role only if no other column can have this
-        role.
+    by : the columns that --by names. passk uses such a column for another role only if no other
+        column can have this role.
     Errors: DataError at `place` if a required role has no possible column, or has several possible
     columns.
     """
@@ -414,7 +415,7 @@ def _possible_columns_by_role(
     scores_only: bool,
     by: Sequence[str],
 ) -> tuple[dict[str, list[str]], bool]:
-    """Map each role to its possible columns, and find whether the table contains counts.
+    """Map each role to its possible columns, and check whether the table contains counts.
 
     The likeliest column of a role comes first.
     """
@@ -654,12 +655,11 @@ def list_key_index(keys: Sequence[str]) -> int:
 
 
 def amount_addends(role: str, column: str, columns: Container[str] = ()) -> list[tuple[str, str]]:
-    """Pairs (column, SQL that converts its unit) for the columns that add up to a cost or another
-    amount.
+    """The columns that add up to a cost or another amount, as pairs (column, SQL).
 
     The SQL converts a number to the unit of the role. The unit of a column is the text after a
-    colon, or the last word of the column name that is a unit. For a role that is not an amount, the
-    result is only the column itself.
+    colon, or otherwise the last unit in the column name. If the role is not an amount, the result
+    contains only the column itself.
 
     >>> amount_addends("cost", "agent_cost+judge_cents"), amount_addends("duration", "meta.wallMs")
     ([('agent_cost', ''), ('judge_cents', ' / 100')], [('meta.wallMs', ' / 1000')])
@@ -692,10 +692,11 @@ class JoinedColumn(NamedTuple):
     """A column that passk computes from other columns.
 
     parts : the columns from which passk computes the column.
-    meaning_of_parts : what the parts are: "a part" of a text, "an attempt", "a model", "an answer"
-        that is compared with the second part, "the one there is" (alternatives of which one has a
-        value in the row), "all" (flags that must all pass), "the opposite" (a negated flag), or "a
-        place" (columns that divide the rows into lists).
+    meaning_of_parts : what each part is: "a part" of a text, "an attempt", "a model", "an answer"
+        (which passk compares with the second part), "the one there is" (one of several
+        alternatives, of which only one has a value), "all" (a flag that must pass), "the opposite"
+        (a negated flag), "a place" (a column that divides the rows into lists), or "a value" (no
+        parts, but a fixed value).
     value_kinds : the kinds of the computed values.
     verdict_sql_function : a function that converts SQL for an outcome to SQL for its verdict.
     """
@@ -802,7 +803,7 @@ def joined_columns(
 def without_absent_fields(
     fields: Mapping[str, str], columns: Mapping[str, set[str]]
 ) -> dict[str, str]:
-    """Remove the fields for a task, an attempt or a model that name missing columns.
+    """Remove the fields task, attempt and model if they name columns that do not exist.
 
     Files that are read together may have different columns. A field is removed only if the file
     contains another column with a usual name of the role.
@@ -822,7 +823,7 @@ def without_absent_fields(
 
 
 def absent_columns(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> list[str]:
-    """The missing columns that the user named for the task, the attempt or the model."""
+    """The columns that the user named for the task, attempt or model, but that do not exist."""
     naming_columns = (column for role, column in fields.items() if role in _IDENTIFYING_ROLES)
     with_parts = (
         c for column in naming_columns for c in (column, *combined_columns(column, columns))
@@ -861,10 +862,12 @@ def verdict_sql(
     """SQL for the verdict on an outcome string: 1 (pass), 0 (failure), NULL (missing) or −1
     (unknown).
 
-    passes, fails : words that pass and words that fail, which replace the words that passk knows.
-        If only `passes` is given, every other word fails, and so does a number without a threshold.
-    graded : whether a number other than 0 and 1 has the verdict 3 if there is no threshold.
-    strict : whether the given words are added to the known words instead of replacing them.
+    passes, fails : words that pass and words that fail. If only `passes` is given, every other word
+        fails, and so does a number without a threshold. If both are given, other words are unknown.
+        If only `fails` is given, passk also uses the words that it knows.
+    graded : whether the verdict is 3 for a number other than 0 and 1, if there is no threshold.
+    strict : whether passk also uses the words that it knows if `passes` is given. Other words
+        are then unknown.
     """
     only = bool(passes) and not strict
     # The SQL function trim removes only spaces, so tabs and line breaks first become spaces.
@@ -925,7 +928,7 @@ _MAX_COMPARED_CHARACTERS = 200
 
 
 def normalized_column_name(column: str) -> str:
-    """Rewrite the name of a column like the names in ROLES, in lower case with underscores.
+    """Rewrite the name of a column in lower case with underscores, like the names in ROLES.
 
     >>> [normalized_column_name(name) for name in ("Row Number", "instanceId", "task-id")]
     ['row_number', 'instance_id', 'task_id']
@@ -968,8 +971,8 @@ def column_name_words(column: str) -> set[str]:
 
 
 def usual_columns(role: str, columns: Iterable[str]) -> list[str]:
-    """The columns with a usual name of a role, or otherwise the columns with a generic name of the
-    role."""
+    """Return the columns with a usual name for a role. If there are no such columns, return the
+    columns with a generic name for the role."""
     columns = list(columns)
     feedback = [
         column

@@ -27,8 +27,8 @@ _SMALL_BITS, _UNMERGED = 9.0, 1 << 9
 _GRID_WORK, _FEWEST_CELLS, _MOST_CELLS = 1 << 28, 1 << 9, 1 << 14
 # Budgets share a grid if they are at least _MIN_GRID_BUDGET_RATIO times the largest budget.
 _MIN_GRID_BUDGET_RATIO = 0.25
-# Costs with at most _DECIMALS decimals are exact multiples of the last decimal. Other costs are
-# rounded to _BITS bits.
+# Costs with at most _DECIMALS decimals are computed exactly, as whole numbers of units of the last
+# decimal. Other costs are rounded to _BITS bits.
 _DECIMALS, _BITS = 9, 44
 # A block has at most _MAX_BLOCK_VALUES values, which need about 32 MB.
 _MAX_BLOCK_VALUES = 1 << 22

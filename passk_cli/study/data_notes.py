@@ -52,13 +52,14 @@ SIMILAR_NAMES = DiagnosticType(
     example="warning[similar-names]: 'org/alpha' and 'org__alpha' count as 2 models",
 )  # fmt: skip
 ALIASED_MODELS = DiagnosticType(
-    "aliased-models", NOTE, "models are joined: {names:and}",
+    "aliased-models", NOTE, "several names count as one model: {names:and}",
     meaning="With `--alias`, passk treats both names as the same model in files, baselines and"
     " histories.",
     why="If two attempts under different names of a model have the same task and the same number,"
     " they count as duplicates.",
     advice="If the names mean the same model, you do not need to do anything.",
-    example="note[aliased-models]: models are joined: org__alpha counts as org/alpha",
+    example="note[aliased-models]: several names count as one model: org__alpha counts as"
+    " org/alpha",
 )  # fmt: skip
 EXCLUDED_TASKS = DiagnosticType(
     "excluded-tasks", NOTE, "{tasks:task} {tasks:is|are} left out: {names}",

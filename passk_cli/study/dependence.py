@@ -97,8 +97,8 @@ def _p_and_order_pattern(start: Ints, passed: Ints) -> tuple[float, str]:
     pairs = c * (n - c)
     if not pairs.any():
         return 1.0, ""
-    # The module `inference.exchangeability` also contains these formulas, but passk imports this
-    # slow module only if the statistics are large.
+    # The module `inference.exchangeability` also contains these formulas. passk imports that slow
+    # module only if the values computed here suggest a dependence.
     score = float(trend_scores_and_weights(start, passed)[0].sum())
     differ, twice = float(neighbour_changes(start, passed).sum()), 2.0 * pairs
     spread = np.maximum(twice * (twice - n), 0) / (n**2.0 * np.maximum(n - 1, 1))

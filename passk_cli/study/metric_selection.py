@@ -104,8 +104,8 @@ class MetricOptions(RequiredAttempts):
         "Values of k for pass@k and pass^k.",
         parse=parse_k,
         detail="By default, passk uses k = 1, 10 and 100, but only values for which every task of"
-        " most models has enough attempts. If only k = 1 is possible, passk uses k = 1, 2, 4, … up"
-        " to the smallest number of attempts.")] = ()
+        " most models has enough attempts. With fewer than 10 attempts per task, passk uses k = 1,"
+        " 2, 4, … up to the smallest number of attempts.")] = ()
     # The type is Any because importing the class Metric would make `--help` slow.
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Metrics by name, such as pass@10,gpass@8:0.5.",

@@ -377,8 +377,8 @@ def _tests_with_missing_outcomes(
     if rules.test == T:
         raise ParameterError(
             OptionWithValue("--test", "t"),
-            "this test has no valid p-value if missing outcomes may pass or fail, because p may be"
-            " largest for a mixture of passes and failures",
+            "with missing outcomes, this test has no valid p-value, because p may be largest if"
+            " some of them pass and others fail",
             name="no-bounds", settles=[SuggestedFix({"--test": None})],
         )  # fmt: skip
     answers = iter(

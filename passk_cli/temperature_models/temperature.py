@@ -1,4 +1,4 @@
-"""The best temperature as a function of k, from values measured at a few temperatures."""
+"""Estimate the best temperature as a function of k, from pass@k at a few temperatures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ FEWEST_TEMPERATURES = 3
 
 
 def best_temperature_index_by_k(values: Floats) -> Ints:
-    """The index of the best temperature at each k. If temperatures are tied, the lowest one wins.
+    """The index of the best temperature at each k. If several temperatures are equally good, the
+    result is the index of the lowest one.
 
     values : pass@k at each temperature and k, with shape (…, temperatures, k's). The temperatures
         must be in increasing order.
@@ -34,15 +35,15 @@ def fit_power_law_to_switches(
     """Fit the power law T* = factor · k^exponent to the switches of the best temperature.
 
     If only a few temperatures were measured, the best temperature T*(k) is a step function of k.
-    Its first and last steps are only bounds, but the switches between steps are informative. If T*
-    switches from T to T' between k and the next k', the curve T*(k) has the value √(T·T') near
-    √(k·k'). The power law is the least-squares line through the logarithms of these points. A
-    switch from or to T = 0 has no logarithm and is left out.
+    The first and the last step give only bounds on T*, but the switches between steps are
+    informative. If T* switches from T to T' between k and the next k', the curve T*(k) has the
+    value √(T·T') near √(k·k'). The power law is the least-squares line through the logarithms of
+    these points. Switches from or to T = 0 are left out, because 0 has no logarithm.
 
     temperatures, ks : arrays in increasing order.
     values : pass@k with shape (resamples, temperatures, k's).
-    Returns (exponents, factors), two arrays with one value per resample. A value is NaN if the best
-    temperature has fewer than three values above 0.
+    Returns (exponents, factors), two arrays with one value per resample. Both values are NaN if the
+    best temperature of the resample takes fewer than three different values above 0.
 
     >>> at = np.array([[[0.9, 0.8, 0.7, 0.6], [0.8, 0.9, 0.9, 0.7], [0.7, 0.8, 0.8, 0.8]]])
     >>> temperatures, ks = np.array([0.2, 0.4, 0.8]), np.array([1, 4, 8, 16])

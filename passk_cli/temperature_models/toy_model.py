@@ -1,9 +1,9 @@
 """The toy model of pass@k and temperature, and the exact best temperature for each k.
 
-A generation is an integer g, drawn at temperature T with probability ∝ exp(−g² / 2T). A task is an
-integer c, and a generation passes if g = c. Tasks with a large |c| are hard. An eval set is a
-distribution of tasks. If an eval set contains tasks of different difficulty, the best temperature
-increases with k.
+A generation is an integer g, drawn at temperature T with a probability proportional to
+exp(−g² / 2T). A task is an integer c, and a generation passes if g = c. Tasks with a large |c| are
+hard. An eval set is a distribution of tasks. If an eval set contains tasks of different difficulty,
+the best temperature increases with k.
 
 Source: "Scaling Laws for pass@k and temperature", 2025. The model, the families of tasks and the
 grid are from this article.
@@ -47,7 +47,7 @@ _ALL_PASS_TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class ToyTasks:
-    """An eval set of the toy model: increasing values |c| of the tasks, and weights of the tasks.
+    """An eval set of the toy model: the values |c| in increasing order, and a weight per value.
 
     The tasks c and −c are equally hard and share one entry. The weights sum to 1.
     """
@@ -57,15 +57,15 @@ class ToyTasks:
 
     @property
     def spread(self) -> float:
-        """The standard deviation √(Σ w c²) of the tasks c, with weights w for the tasks."""
+        """The standard deviation of the task integers c, weighted by w: √(Σ w c²)."""
         return math.sqrt(float(self.weights @ self.task_integers**2))
 
 
 class BestTemperature(NamedTuple):
     """The temperature T* with the highest pass@k, and pass@k at this temperature.
 
-    T* is 0 if it is best to always generate the likeliest answer. T* is NaN if all but a share of
-    1e-12 of the tasks pass, because T* would then depend on tasks that the computation leaves out.
+    T* is 0 if it is best to always generate the likeliest answer. T* is NaN if pass@k is at least
+    1 − 1e-12, because T* would then depend on tasks that the computation leaves out.
     """
 
     temperature: float
@@ -73,7 +73,7 @@ class BestTemperature(NamedTuple):
 
 
 class PowerLawFit(NamedTuple):
-    """The fitted power law T* = factor · k^k_exponent · spread^spread_exponent, with its R²."""
+    """The power law T* = factor · k^k_exponent · spread^spread_exponent, and the R² of the fit."""
 
     factor: float
     k_exponent: float
@@ -83,7 +83,7 @@ class PowerLawFit(NamedTuple):
 
 
 def log_probability(c: ArrayLike, temperature: float) -> Floats:
-    """The log-probability that one generation is c: −c²/2T − log Σ_g exp(−g²/2T).
+    """The logarithm of the probability that a generation is c: −c²/2T − log Σ_g exp(−g²/2T).
 
     c : an array of any shape.
     temperature : the temperature T, which must be positive and finite.
@@ -97,9 +97,11 @@ def log_probability(c: ArrayLike, temperature: float) -> Floats:
 
 
 def second_moment(temperature: float) -> float:
-    """The mean of g² over generations at temperature T. For T ≥ 1, this mean equals T up to 3e-7.
+    """The mean E g² of g² over the generations at temperature T.
 
-    Since d/dT log p(c|T) = (c² − E g²) / 2T², a higher T helps a task exactly if E g² < c².
+    For T ≥ 1, the mean differs from T by at most 3e-7. The derivative of the log-probability of c
+    is d/dT log p(c|T) = (c² − E g²) / 2T². A higher T therefore makes a task c easier exactly if
+    E g² < c².
 
     >>> round(second_moment(1.0), 6), round(second_moment(0.1), 6)
     (1.0, 0.013297)
@@ -108,12 +110,11 @@ def second_moment(temperature: float) -> float:
 
 
 def temperature_of_moment(moment: float) -> float:
-    """The temperature at which E g² equals `moment`.
+    """The temperature T at which `second_moment` equals `moment`.
 
-    If the moment is c², this temperature is the best T of a single task c.
-
-    For every k, pass@k = 1 − (1−p)^k increases with the success rate p. T* of a single task
-    therefore maximises p(c|T) and does not depend on k. The temperature is 0 for a moment of 0.
+    For the moment c², the result is the best temperature T* of a single task c. For every k,
+    pass@k = 1 − (1−p)^k increases with the success rate p. T* of a single task therefore maximises
+    p(c|T) and does not depend on k. The temperature is 0 for a moment of 0.
 
     >>> temperature_of_moment(0), round(temperature_of_moment(1), 6), temperature_of_moment(30**2)
     (0.0, 1.0, 900.0)
@@ -129,8 +130,8 @@ def temperature_of_moment(moment: float) -> float:
 
 
 def gaussian_tasks(scale: float) -> ToyTasks:
-    """Tasks c with weights ∝ exp(−c² / 2·scale²) over all integers.
-    If the scale is at least 1, the standard deviation of c equals the scale up to 1e-7.
+    """Tasks c with weights proportional to exp(−c² / 2·scale²), for all integers c.
+    If the scale is at least 1, the standard deviation of c differs from the scale by at most 2e-7.
 
     >>> round(gaussian_tasks(16.0).spread, 9)
     16.0
@@ -141,7 +142,8 @@ def gaussian_tasks(scale: float) -> ToyTasks:
 
 
 def exponential_tasks(scale: float) -> ToyTasks:
-    """Tasks c with weights ∝ exp(−|c| / scale), and with spread 1 / (√2 sinh(1 / 2·scale)).
+    """Tasks c with weights proportional to exp(−|c| / scale), for all integers c.
+    The standard deviation of c (the spread) is 1 / (√2 sinh(1 / 2·scale)).
 
     >>> round(exponential_tasks(16.0).spread, 6)
     22.623735
@@ -151,7 +153,7 @@ def exponential_tasks(scale: float) -> ToyTasks:
 
 
 def power_law_tasks(gamma: float, largest: int) -> ToyTasks:
-    """Tasks c with weights ∝ |c|^−γ for 1 ≤ |c| ≤ `largest`.
+    """Tasks c with weights proportional to |c|^−γ, for 1 ≤ |c| ≤ `largest`.
     Without a largest |c|, the variance would be infinite for γ ≤ 3.
 
     >>> tasks = power_law_tasks(2.0, 2)
@@ -163,12 +165,12 @@ def power_law_tasks(gamma: float, largest: int) -> ToyTasks:
 
 
 def tasks_of_spread(family: str, spread: float, gamma: float = 2.0) -> ToyTasks:
-    """The tasks of a family with a given standard deviation of c (the spread).
+    """The tasks of a family with a given spread, which is the standard deviation of c.
 
-    A power law of tasks is cut off at the smallest |c| for which the spread is at least the
-    requested spread.
-    Errors: ParameterError for an unknown family, a spread outside (0, 16384], γ outside (0, 20], or
-    a spread that the power law does not reach for |c| up to 2²⁰.
+    If the family is a power law, the tasks end at the smallest |c| with which the spread is at
+    least the requested spread.
+    Errors: ParameterError for an unknown family, a spread outside (0, 16384], an exponent γ outside
+    (0, 20], or a spread that no power law with |c| up to 2²⁰ has.
 
     >>> [round(tasks_of_spread(name, 16.0).spread, 3) for name in TASK_FAMILIES]
     [16.0, 16.0, 16.01]
@@ -220,7 +222,7 @@ def expected_pass_at_k(tasks: ToyTasks, k: int, temperature: float) -> float:
 
 
 def best_temperatures(tasks: ToyTasks, ks: Sequence[int]) -> list[BestTemperature]:
-    """T*(k), the temperature that maximises the mean pass@k, for each k.
+    """The best temperature T*(k), which maximises the mean pass@k of the eval set, for each k.
 
     At every maximum of pass@k, the mean E g² of g² over generations is between the smallest and the
     largest c² of the tasks. Outside this range, moving E g² closer to the range makes all tasks
@@ -252,10 +254,10 @@ def best_temperatures(tasks: ToyTasks, ks: Sequence[int]) -> list[BestTemperatur
 
 
 def fit_power_law(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> PowerLawFit:
-    """Fit a power law to best temperatures by least squares of log T* on log k and log s.
+    """Fit a power law to best temperatures T* by linear regression of log T* on log k and log s.
 
-    k, s, temperature : positive arrays with shape (points,), in which s is the spread of the tasks
-        and `temperature` is the best temperature T*.
+    k, s, temperature : three arrays of positive numbers, with one entry per point. The arrays
+        contain k, the spread s of the tasks, and the best temperature T*.
     Errors: ParameterError for fewer than 4 points, or if k and s do not vary independently.
 
     >>> k, s = np.array([2, 4, 8, 2, 4]), np.array([1, 1, 1, 3, 3])
@@ -281,8 +283,8 @@ def fit_power_law(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> PowerLa
 class BestTemperaturePoint(NamedTuple):
     """The best temperature of one set of tasks for one k, and pass@k at this temperature.
 
-    The temperature is None if every task passes at the best temperatures. The exponent `gamma` and
-    `largest_task` (the largest |c|) are None if the family is not a power law.
+    The temperature is None if pass@k is at least 1 − 1e-12. If the family is not a power law, the
+    exponent `gamma` and `largest_task` (the largest |c|) are None.
     """
 
     family: str
@@ -295,7 +297,7 @@ class BestTemperaturePoint(NamedTuple):
 
     @property
     def is_in_fit(self) -> bool:
-        """Whether the point is in the range of k and pass@k that the regression uses."""
+        """Whether k and pass@k of the point are in the range that the regression uses."""
         scaling = self.largest_task is None or self.k > POWER_LAW_FIT_ABOVE_K
         return scaling and FIT_PASS_AT_K_RANGE[0] < self.pass_at_k < FIT_PASS_AT_K_RANGE[1]
 
@@ -320,8 +322,8 @@ def best_temperature_points(
 
 
 def task_sets_on_grid(family: str, gamma: float) -> list[ToyTasks]:
-    """The tasks of a family at each scale of the grid. For a power law, the scales are spreads, and
-    spreads that a power law cannot reach are left out."""
+    """The tasks of a family at each scale of the grid. For a power law, the scales are spreads.
+    Spreads that the power law cannot reach are left out."""
     scaled: dict[str, Callable[[float], ToyTasks]] = {
         "gaussian": gaussian_tasks,
         "exponential": exponential_tasks,
@@ -367,7 +369,7 @@ def _log_sum_and_second_moment(t: float) -> tuple[float, float]:
 
 
 def _log_failure_probability(c: Floats, t: float) -> Floats:
-    """The logarithm of 1 − p(c|T), which is accurate for p near 0 and for p near 1."""
+    """The logarithm of the failure probability 1 − p(c|T), accurate for p near 0 and near 1."""
     logs = log_probability(c, t)
     above_half = logs > -math.log(2)
     failing = np.log1p(-np.exp(np.where(above_half, -math.inf, logs)))

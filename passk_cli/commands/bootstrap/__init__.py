@@ -16,7 +16,10 @@ from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 
 def parse_draws_file(name: str) -> str:
-    """Parse the path of the file for resamples, and raise ParameterError if it is a number."""
+    """Parse the path of the file for resamples.
+
+    Errors: ParameterError if the path is a number.
+    """
     from passk_cli.files.export import parse_output_file
 
     if str(name).isdecimal():

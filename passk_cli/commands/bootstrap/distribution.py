@@ -38,8 +38,9 @@ class MetricDistribution:
     """The bootstrap distribution of one metric of one model.
 
     compared_model_count : number of compared models, including this model.
-    first_place_share : share of resamples in which this model is first, with ties split.  It is
-        None for a model without rivals, and if models have different numbers of attempts.
+    first_place_share : share of resamples in which this model is first.  If several models are
+        first in a resample, they get equal parts of this resample.  The share is None if models
+        cannot be compared, for example because they have different numbers of attempts.
     """
 
     task_values: TaskValues
@@ -66,8 +67,10 @@ class MetricDistribution:
 
     @property
     def variance_shares(self) -> tuple[float | None, float | None]:
-        """The shares of the variance that come from tasks and from attempts, or (None, None) if the
-        shares are not known."""
+        """The share of the variance that comes from tasks, and the share that comes from attempts.
+
+        Both shares are None if they are not known.
+        """
         within = self.task_values.within_task_variance_share
         return (None if within is None else 1 - within), within
 
@@ -77,8 +80,8 @@ def choose_interval_methods(
 ) -> tuple[str, ...]:
     """The interval methods with the given names.
 
-    The name "all" stands for all methods that suit the data.  Without names, the default methods
-    are returned.
+    The name "all" stands for all methods that suit the data.  If `names` is empty, the result
+    contains the default methods.
     """
     population, level = confidence.population, confidence.level
     if tuple(names) == ("all",):
@@ -106,7 +109,10 @@ def applicable_interval_methods(
 def bootstrap_distributions(
     study: Analysis, values: Iterable[TaskValues], methods: Sequence[str], kind: str
 ) -> list[MetricDistribution]:
-    """The bootstrap distribution of each metric that has a value, in the order of `values`."""
+    """One bootstrap distribution per model and metric, in the order of `values`.
+
+    The result contains only models and metrics that have values.
+    """
     confidence = study.confidence
     fixed = confidence.population != NEW_TASKS
     estimable = [rates for rates in values if rates.has_values]
@@ -145,7 +151,10 @@ def bootstrap_distributions(
 def resample_file_columns(
     counts: Counts, distributions: Sequence[MetricDistribution]
 ) -> dict[str, Any]:
-    """The columns of the file of resamples, which has one row per resample, model and metric."""
+    """The columns of the file to which passk writes the resamples.
+
+    The file has one row per resample, model and metric.
+    """
     draws = np.stack([d.draws for d in distributions]) if distributions else np.empty((0, 0))
     names = ("model", *counts.group_names, "metric")
     texts = [(*d.series, d.task_values.metric.name) for d in distributions]

@@ -98,7 +98,7 @@ _BIAS_MEANING = "Mean of the resamples minus the estimate."
 
 
 class IntervalMethodGap(NamedTuple):
-    """The largest difference between the lower (or upper) limits of two interval methods."""
+    """The largest difference between two interval methods in their lower or upper limits."""
 
     size: float
     task_values: TaskValues
@@ -107,7 +107,7 @@ class IntervalMethodGap(NamedTuple):
 
 
 class IntervalMethodComparison:
-    """The intervals of one metric by several methods, and the largest gap between their limits."""
+    """The intervals of one metric from several methods, and the largest gap between two limits."""
 
     def __init__(self, metric: Metric, models: Sequence[MetricDistribution]) -> None:
         self.metric, self.models = metric, models
@@ -151,7 +151,7 @@ METHOD_ANSWERS = (
 
 @dataclass(frozen=True)
 class IntervalMethodTable(Section[MetricDistribution]):
-    """The estimates with their limits by every interval method, in one table per metric."""
+    """The estimates with the limits of every interval method, in one table per metric."""
 
     point_estimate_results: Sequence[Result]
     interval_methods: tuple[str, ...]

@@ -30,10 +30,9 @@ from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 class Crossing:
     """The k at which the curve of one model overtakes the curve of another model.
 
-    k : first k at which the model `against` is ahead, or infinity if the curves do not cross up to
-        k_max.
-    low, high : limits of k.  They are NaN if the models have different numbers of attempts, because
-        resampled curves would then cross too often.
+    k : first k at which the lead changes, or infinity if the curves do not cross up to k_max.
+    low, high : confidence limits of k.  The limits are NaN if the models have different numbers of
+        attempts, because resampled curves would then cross too often.
     mean_curves : values of both curves at k = 1 … k_max.
     """
 

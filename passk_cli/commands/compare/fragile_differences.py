@@ -22,7 +22,10 @@ _MAX_REMAINING_SHARE = 0.5
 
 @dataclass(frozen=True)
 class FragileDifference:
-    """A difference over T tasks that is significant only because of ⌈T/100⌉ + 1 tasks."""
+    """A difference between two models that is significant only because of a few tasks.
+
+    If the models share T tasks, the number of these few tasks is ⌈T/100⌉ + 1.
+    """
 
     comparison: Comparison
     deciding_tasks: Ints
@@ -36,8 +39,8 @@ def fragile_differences(
 
     If the tasks with the largest differences are left out, a fragile difference loses more than
     half of its size and is no longer significant.
-    Differences that are not fragile often lose only their significance (28 % with 13 tasks; see
-    benchmarks/difference.md).
+    The loss of significance is not sufficient, because many differences that depend on many tasks
+    also lose their significance (up to 61 % with 13 tasks; see benchmarks/difference.md).
     """
     from passk_cli.inference.intervals import difference_distributions
 

@@ -171,12 +171,14 @@ LEADER_ANSWERS = (
 def baseline_answer_fields(
     baseline: str, pairs: Sequence[Pair], groups: Sequence[str]
 ) -> Mapping[str, Any]:
-    """The number of models per verdict against the baseline, and the best difference.
+    """The fields of the answer about models that are compared with a baseline.
 
-    The best difference names its model only if the comparison has no groups.
+    The fields contain the number of models with each verdict, and the best difference from the
+    baseline. The model with the best difference is named only if the results are not split into
+    groups.
 
-    The difference has an interval only if one model is compared with the baseline. With several
-    models, the interval of the best difference would be too narrow.
+    The difference has an interval only if a single model is compared with the baseline. With
+    several models, the interval of the best difference would be too narrow.
     """
     count = Counter(pair.result.verdict for pair in pairs)
     sign = pairs[0].metric.better_sign

@@ -127,7 +127,7 @@ def text_reader(
 ) -> Callable[[], Counts | None] | None:
     """A function that reads attempts with solutions, or with answers if there are no solutions.
 
-    The result is None unless all files contain solutions, or all files contain answers.
+    The result is None if some files lack solutions and some files lack answers.
     """
     inputs = counts.read_facts.file_readings
     roles = [

@@ -1,4 +1,4 @@
-"""The table that splits the variance of a difference into variance of tasks and of attempts."""
+"""The table that shows how much of a difference's variance comes from tasks and from attempts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _MEAN_METRICS = ("pass@1", "pass^1")
 
 @dataclass(frozen=True)
 class PairVariance(PairRecord):
-    """Two models and the variance of their difference, split into tasks and attempts."""
+    """Two models, and the parts of the variance of their difference that come from tasks and from
+    attempts."""
 
     variance_split: NoiseSplit
 
@@ -57,10 +58,11 @@ class NoiseTable(Section[PairVariance]):
 
 
 def pair_variances(study: Analysis, compared: Sequence[Comparison]) -> list[PairVariance]:
-    """The pairs at pass@1 for which the variance can be split into tasks and attempts.
+    """The pairs of models at pass@1 for which passk can separate both parts of the variance.
 
-    Pairs with labels for a judge or with missing outcomes are left out, because both add variance.
-    With --population these-tasks there are no pairs, because all variance comes from attempts.
+    Pairs with labels for a judge or with missing outcomes are left out, because labels and missing
+    outcomes add further variance. With --population these-tasks, the result is empty, because all
+    variance comes from attempts.
     """
     if study.confidence.population == THESE_TASKS:
         return []

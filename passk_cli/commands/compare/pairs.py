@@ -1,4 +1,4 @@
-"""Pairs of models with their difference, and the rank of each model."""
+"""Pairs of models with the difference between both models, and the rank of each model."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class PairRecord:
 
 @dataclass(frozen=True)
 class Pair(PairRecord):
-    """The difference of two models at one metric, with the ranks of both models."""
+    """The difference between two models at one metric, with the ranks of both models."""
 
     result: Result
     ranks: tuple[Rank | None, Rank | None] = (None, None)
@@ -62,17 +62,21 @@ class Pair(PairRecord):
 
     @property
     def difference(self) -> Estimate:
-        """The difference, marked "=" if it is equivalent to 0, or "~" if it is not significant.
+        """The difference, with a mark if it is equivalent to 0 or not significant.
 
-        A difference that is both significant and within the margin has the mark "=", because the
-        interval already shows that the difference is significant.
+        The mark "=" means equivalent to 0, and the mark "~" means not significant. A significant
+        difference within the margin of equivalence also has the mark "=", because the interval
+        already shows that the difference is significant.
         """
         verdict = EQUIVALENT if self.comparison.equivalent else self.result.verdict
         return replace(self.result.estimate, verdict_sign=MARK_BY_VERDICT.get(verdict, ""))
 
     @property
     def advantage_of_first(self) -> Estimate:
-        """The difference between the two models, which is positive if the first model is better."""
+        """The lead of the first model over the second model.
+
+        The lead is positive if the first model is better, even if a lower value is better.
+        """
         ahead = (
             self.result.estimate if self.metric.better_sign > 0 else _negated(self.result.estimate)
         )
@@ -86,11 +90,14 @@ class Pair(PairRecord):
 
     @property
     def winner(self) -> SeriesKey | None:
-        """The significantly better model; None if the models tie."""
+        """The significantly better model, or None if the models tie."""
         return {BETTER: self.series, WORSE: self.models[1]}.get(self.result.verdict)
 
     def crossing_field(self, name: str) -> float | None:
-        """The k at which the curves cross (name "k"), or a limit of this k ("low" or "high")."""
+        """The k at which the curves cross, or a limit of this k.  Infinite values become None.
+
+        name : "k" for the k at which the curves cross, and "low" or "high" for a limit.
+        """
         at = math.inf if self.crossing is None else getattr(self.crossing, name)
         return at if math.isfinite(at) else None
 
@@ -114,9 +121,11 @@ def _negated(e: Estimate) -> Estimate:
 
 
 def changes_between_metrics(study: Analysis, change: MetricChange) -> Iterator[TaskValues]:
-    """The change of each model between two metrics, on the tasks with values of both metrics.
+    """The change of each model from one metric to another metric.
 
-    Errors: ParameterError if a permutation test would need two different values of each attempt.
+    The change uses only tasks that have values of both metrics.
+    Errors: ParameterError if a permutation test would need two kinds of values of each attempt, for
+        example a score and an answer.
     """
     if (
         study.confidence.population == THESE_TASKS
@@ -148,7 +157,8 @@ def changes_between_metrics(study: Analysis, change: MetricChange) -> Iterator[T
 class ModelRank:
     """A model with its rank at each metric.
 
-    pair_with_next : the pair of this model and the next model below it; None for the last model.
+    pair_with_next : the pair of this model and the next model in the ranking.  None means that this
+        model is the last model, or that the two models were not compared.
     """
 
     series: SeriesKey
@@ -167,7 +177,7 @@ def pairs_with_ranks(
     crossings: Mapping[tuple[SeriesKey, SeriesKey, str], Crossing],
     confidence: Confidence,
 ) -> list[Pair]:
-    """Add the ranks of both models, and the crossing of their curves, to each comparison."""
+    """Add the ranks of both models, and the k at which their curves cross, to each comparison."""
     rank_of = {(rank.values.series, rank.values.metric): rank for rank in ranks}
     return [
         Pair(
@@ -211,7 +221,7 @@ def models_by_rank(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelRa
 def model_pairs_for_flips(
     study: Analysis, comparisons: Sequence[Comparison]
 ) -> list[tuple[NamedSeries, NamedSeries]]:
-    """The pairs of models for finding tasks that flip.
+    """The pairs of models for which passk looks for tasks that flip.
 
     Each pair occurs once, even if there are several metrics.
     """

@@ -1,6 +1,6 @@
-"""Comparison of models at metrics that are ranges, for example cover@0.8.
+"""Compares models at metrics that are known only as ranges, for example cover@0.8.
 
-Models differ significantly if their ranges do not overlap.
+Two models differ significantly if their ranges do not overlap.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ROWS_WITHOUT_FULL = 10
 
 @dataclass(frozen=True)
 class CoverPair(PairRecord):
-    """The results of two models on their shared tasks, at a metric that is a range."""
+    """The results of two models on their shared tasks, at a metric that is known as a range."""
 
     model_results: tuple[Result, Result]
 
@@ -41,7 +41,10 @@ class CoverPair(PairRecord):
 
     @cached_property
     def result(self) -> Result:
-        """The range of the difference, computed from opposite ends of the two models' ranges."""
+        """The range of the difference between the two models.
+
+        The lower end is the lower end of the first range minus the upper end of the second range.
+        """
         c, (first, second) = self.comparison, self.model_results
         nothing = Result(
             self.series,
@@ -70,7 +73,7 @@ class CoverPair(PairRecord):
 
 
 def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
-    """Compare all models, or each model with the baseline, at the metrics that are ranges."""
+    """Compare all pairs of models, or each model with the baseline, at metrics that are ranges."""
     metrics = tuple(metric for metric in study.metrics if metric.definition.is_known_only_as_range)
     facts_of_sides: dict[tuple[Any, ...], Result] = {}
     pairs = []
@@ -132,7 +135,7 @@ COVER_ANSWERS = (
 
 
 class CoverPairTable(Section[CoverPair]):
-    """A row per pair of models and metric: the range of each model and of the difference."""
+    """A row per pair of models and metric, with the ranges of both models and of the difference."""
 
     title = "Ranges"
     columns = (

@@ -1,4 +1,4 @@
-"""The sensitivity of verdicts to leaving out a group of tasks or half of the attempts."""
+"""Tests whether verdicts change if a group of tasks or half of the attempts is left out."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _EMPTY, _LONE = "not computed", "n = 1"
 class VerdictStability:
     """The verdict on a pair of models, and whether the verdict changes with less data.
 
-    stable_groups_text : number of groups that can be left out without a change, for example "4 of
-        5".
-    changing_groups_text : each group that changes the verdict if it is left out, with the new
-        verdict.
+    stable_groups_text : number of groups that can be left out without a change of the verdict, for
+        example "4 of 5".
+    changing_groups_text : the groups that change the verdict if they are left out, with the new
+        verdicts.
     half_attempts_verdict : verdict with half of the attempts.
     """
 
@@ -46,7 +46,7 @@ class VerdictStability:
 
 @dataclass(frozen=True)
 class SensitivityTable(Section[VerdictStability]):
-    """One row per pair of models: the verdict, and whether it changes with less data."""
+    """One row per pair of models, which shows whether the verdict changes with less data."""
 
     shown_when = "with --sensitivity"
     columns = (
@@ -75,7 +75,10 @@ class SensitivityTable(Section[VerdictStability]):
 def verdict_stabilities(
     study: Analysis, group: str, baseline: str | None
 ) -> Iterator[VerdictStability]:
-    """Repeat the test of each pair without each group of tasks and with half of the attempts."""
+    """Repeat the test of each pair of models with less data.
+
+    Each repetition leaves out one group of tasks, or half of the attempts.
+    """
     counts = study.counts
     place = 1 + counts.group_names.index(group)
     values = sorted({series[place] for series in counts.series})
@@ -122,7 +125,10 @@ def _verdicts_by_pair(
 
 
 def halve_attempts(counts: Counts, seed: int) -> Counts:
-    """Draw n // 2 of the attempts of each model at each task, without replacement."""
+    """Draw half of the attempts of each model at each task, without replacement.
+
+    If the number of attempts is odd, half of it is rounded down.
+    """
     n = counts.n // 2
     rng = named_generator(seed, "half the attempts")
     fewer = rng.hypergeometric(counts.c, counts.n - counts.c, n)

@@ -237,7 +237,7 @@ _FURTHER_METRICS_BY_VISIBILITY: tuple[
 
 
 def shown_in_brief(study: Analysis, metric: Metric | MetricChange) -> bool:
-    """Whether the tables show a metric even if --full is not given."""
+    """Whether the tables show a metric without --full."""
     return isinstance(metric, MetricChange) or study.is_k_in_short_table(
         metric.k, [m.k for m in study.metrics]
     )
@@ -303,7 +303,7 @@ class IntervalsOfModels:
 
 @dataclass(frozen=True)
 class RankingTable(RankedModelTable[ModelRank]):
-    """The models, ordered by their values of the first metric. Models that tie share a letter."""
+    """The models in order of their ranks at the first metric. Models that tie share a letter."""
 
     columns = (
         Column("rank", meaning="Possible ranks at the first metric: a number, or a range.",
@@ -430,7 +430,10 @@ class BaselineRow:
         )
 
     def pair_cell(self, metric: Metric, value: Callable[[Pair], Cell]) -> Cell:
-        """The cell that `value` returns for a pair at a metric, or "" for the baseline itself."""
+        """The result of `value` for the pair of this model and the baseline at a metric.
+
+        The result is "" for the baseline itself.
+        """
         return value(self.pairs[metric]) if metric in self.pairs else ""
 
 
@@ -443,7 +446,7 @@ _BASELINE_DIFFERENCE_COLUMN = Column(
 
 @dataclass(frozen=True)
 class BaselineTable(RankedModelTable[BaselineRow]):
-    """A row per model with its difference from the baseline, on their shared tasks."""
+    """A row per model with the difference from the baseline, on the tasks that both models have."""
 
     shown_when = "with --baseline"
     columns = (
@@ -634,7 +637,7 @@ class PairSection(Section[Pair]):
 
 @dataclass(frozen=True)
 class PairTable(PairSection):
-    """A row per pair of models and metric with the difference and its test."""
+    """A row per pair of models and metric, with the difference and the test of the difference."""
 
     title = "Pairs"
     columns = (
@@ -800,7 +803,7 @@ class PairTable(PairSection):
 @dataclass(frozen=True)
 class MetricChangeTable(PairSection):
     """A row per pair of models, with the change of each model between two metrics, and the
-    difference of both changes."""
+    difference between the two changes."""
 
     shown_when = "with --change"
     columns = (

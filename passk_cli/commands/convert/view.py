@@ -66,7 +66,7 @@ class ConvertRunner(CommandRunner, ConvertOptions):
     missing_bounds_refusal: ClassVar[str] = "a table of counts contains one number of passes"
 
     def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
-        """Write the table to the output file, and return the data that it contains."""
+        """Write the table to the output file, and return the data in the table."""
         if self.output is None:
             output_fix = SuggestedFix({"--output": Placeholder("FILE")}, "names the file")
             raise ParameterError("no output file is given", name="bad-output", settles=[output_fix])

@@ -22,14 +22,15 @@ _MAX_BLOCK_VALUES = 1 << 22
 class Frontier(NamedTuple):
     """The Pareto frontier of mean cost and mean pass rate, with one entry per model.
 
-    A model is on the frontier if no rival is at least as good in cost and rate, and better in one
-    of them.
+    A rival dominates a model if the rival is at least as good in cost and pass rate, and better in
+    one of the two. A model is on the frontier if no rival dominates the model.
     resample_share : share of resamples in which the model is on the frontier.  This share is
         neither a probability nor a test.
     p : p-value of the hypothesis that the model is on the frontier. The p-value against one rival
-        is the larger of the two one-sided p-values (rival cheaper, rival better). The smallest p
-        over all rivals is multiplied by the number of pairs.
-    dominating_rival : index of the rival with the smallest p, or −1.
+        is the larger of the two one-sided p-values (rival cheaper, rival better). The smallest
+        p-value of all rivals is multiplied by the number of pairs.
+    dominating_rival : index of the rival with the smallest p-value, or −1 if no rival is both
+        cheaper and better.
     """
 
     on_frontier: Bools
@@ -39,11 +40,11 @@ class Frontier(NamedTuple):
 
 
 def is_on_frontier(cost: Floats, rate: Floats) -> Bools:
-    """Whether no rival is at least as good in both cost and rate, and better in one of them.
+    """Whether each model is on the frontier of cost and pass rate; see `Frontier`.
 
-    cost, rate : arrays of the shape (… × models). Costs with a relative difference of at most 1e-12
-        and rates with a difference of at most 1e-12 count as equal. Equal models are on the
-        frontier together.
+    cost, rate : costs and pass rates, with the models in the last dimension. Costs with a relative
+        difference of at most 1e-12 and rates with a difference of at most 1e-12 count as equal.
+        Models with equal costs and rates do not exclude each other from the frontier.
 
     >>> is_on_frontier(np.array([1.0, 2.0, 3.0, 1.0]), np.array([0.5, 0.4, 0.9, 0.5])).tolist()
     [True, False, True, True]
@@ -64,12 +65,14 @@ def is_on_frontier(cost: Floats, rate: Floats) -> Bools:
 def pareto_frontier(
     cost: Floats, rate: Floats, clusters: Ints | None = None, resamples: int = 10_000, seed: int = 0
 ) -> Frontier:
-    """The frontier of mean costs and rates over tasks, with shares of resamples and p-values.
+    """The frontier of the models' mean costs and mean pass rates, with shares of resamples and
+    p-values.
 
-    cost, rate : (tasks × models), on the tasks that all models share.
+    cost, rate : one row per task and one column per model, for the tasks that all models share.
     clusters : the cluster of each task.  If `clusters` is given, whole clusters are resampled.
     All models use the same resamples.
-    Source: the intersection–union test of both differences, Berger 1982; Bonferroni over pairs.
+    Source: Berger 1982 describes the intersection–union test of both differences. Bonferroni's
+        method adjusts the p-values for the number of pairs.
 
     >>> cost = np.array([[1.0, 2.0], [1.2, 2.5], [0.9, 1.8], [1.1, 2.1]])
     >>> result = pareto_frontier(cost, np.array([[1, 0], [1, 1], [0, 1], [1, 0]]))
@@ -101,7 +104,7 @@ def pareto_frontier(
 
 
 class BudgetRangeLead(NamedTuple):
-    """A range of budgets in which one model leads or both models tie.
+    """A range of budgets in which one model leads significantly or both models tie.
 
     leader_sign : 1 if the first model leads, −1 if the second model leads, and 0 for a tie.
     """
@@ -112,7 +115,10 @@ class BudgetRangeLead(NamedTuple):
 
 
 class BudgetCrossingRange(NamedTuple):
-    """A range of budgets in which the lead may change (or certainly changes, if `is_certain`)."""
+    """A range of budgets in which the lead may change.
+
+    is_certain : whether the lead must change in this range if the confidence band is correct.
+    """
 
     low: float
     high: float
@@ -120,13 +126,13 @@ class BudgetCrossingRange(NamedTuple):
 
 
 class LeadCrossings(NamedTuple):
-    """The budgets at which the lead changes between two models' pass@$b.
+    """The budgets at which the lead in pass@$b changes from one model to the other.
 
     crossing_ranges : ranges that together contain all crossings at the confidence level.
-    lead_ranges : ranges in which one model is significantly ahead.
-    pass_rate_gap : pass@$b of the first model minus pass@$b of the second model, with a
-        simultaneous band. If attempts end before the budget is spent, the gap is a range, and the
-        band contains both limits of this range.
+    lead_ranges : ranges in which one model is significantly ahead or both models tie.
+    pass_rate_gap : pass@$b of the first model minus pass@$b of the second model.
+    gap_low, gap_high : simultaneous band of the difference. If attempts end before the budget is
+        spent, the difference is a range, and the band contains both ends of this range.
     """
 
     crossing_budgets: tuple[float, ...]
@@ -142,17 +148,19 @@ def lead_crossings(
     clusters: Ints | None = None, *, highest: tuple[Floats, Floats] | None = None,
     resamples: int = 10_000, seed: int = 0,
 ) -> LeadCrossings:  # fmt: skip
-    """Find the budgets at which the lead between two models' pass@$b may change.
+    """Find the budgets at which the lead in pass@$b may change from one model to the other.
 
     The band of the difference consists of the limits of `difference_distribution` at a pointwise
     level. This level is chosen so that the share `level` of the resampled curves is inside the band
-    at all budgets. The lead can change only if the band contains 0, or between two budgets at which
-    the band has opposite signs.
+    at all budgets. The lead can change at budgets at which the band contains 0. The lead must
+    change between two budgets if the band is above 0 at one budget and below 0 at the other.
 
-    budgets : in increasing order. Nothing is known below the first or above the last budget.
-    first, second : (budgets × tasks), lowest possible values from `pass_within_budget`.
-    highest : highest possible values of both models. A model leads only if it leads for all
-        possible values.
+    budgets : budgets in increasing order. The result does not apply below the first budget or above
+        the last budget.
+    first, second : lowest possible values of each model from `pass_within_budget`, with one row per
+        budget and one column per task.
+    highest : highest possible values of both models, or None if all values are exact. A model leads
+        only if it leads for all possible values.
 
     >>> budgets, early = np.array([1.0, 2.0, 3.0]), np.array([[0.5], [0.5], [0.5]])
     >>> late, noise = np.array([[0.0], [0.4], [1.0]]), np.linspace(-0.1, 0.1, 20)

@@ -36,8 +36,8 @@ def cost_sentence_fields(
 ) -> dict[str, Any]:  # fmt: skip
     """The fields of the answer: the cheapest model, tied models, and models without a cost.
 
-    The lowest of several estimates has no interval. If models have different tasks, the answer
-    contains only numbers for the shared tasks.
+    If there are several models, the lowest cost has no interval. If models have different tasks,
+    the answer contains only numbers for the shared tasks.
     """
     groups, noun, least = study.counts.group_names, AMOUNT_NOUNS[amount], _CHEAPEST_PHRASES[amount]
     message_names = {message.name for message in study.counts.read_facts.messages}

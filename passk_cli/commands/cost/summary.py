@@ -1,4 +1,4 @@
-"""Costs of models: per attempt, per solved task, and pass@$b at budgets."""
+"""The costs of models per attempt and per solved task, and pass@$b at several budgets."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ _BUDGETS, _MOST_CROSSED = 48, 8
 
 @dataclass(frozen=True, eq=False)
 class CostSummary:
-    """Costs of the attempts of one model: per attempt, per solved task, and within budgets.
+    """The costs of one model per attempt and per solved task, and pass@$b at several budgets.
 
     The cost of a solved task is the mean cost of an attempt divided by pass@1. pass@$b is a range
-    if the attempts ended before the budget was spent.
+    if the attempts ended before the budget b was spent.
     """
 
     series: SeriesKey
@@ -68,26 +68,33 @@ class CostSummary:
 
     @property
     def dominant_cost_task_count(self) -> int:
-        """The effective number of tasks that cause most of the cost, or 0 if there are many."""
+        """The effective number of tasks that cause most of the cost, or 0 if there are many such
+        tasks."""
         return _task_costs(self.attempts, None).effective_tasks_if_few
 
     @property
     def is_success_cost_known(self) -> bool:
-        """Whether an attempt passed and every attempt has a cost."""
+        """Whether at least one attempt passed and every attempt has a cost."""
         estimate = self.cost_per_success.estimate
         return estimate.value is not None and estimate.range_upper_end is None
 
     def may_cost_less_than(self, rival: CostSummary) -> bool:
-        """Whether missing costs may make this model cheaper per solved task than the rival."""
+        """Whether this model may be cheaper per solved task than the rival.
+
+        The answer is yes only if costs of this model are missing.
+        """
         estimate, least = self.cost_per_success.estimate, rival.cost_per_success.estimate.value
         unknown = estimate.range_upper_end is not None and estimate.value is not None
         return unknown and least is not None and (estimate.value or 0.0) < least
 
     def sort_key(self, shared: float | None) -> tuple[bool, bool, bool, float, SeriesKey]:
-        """Sort key: the cost of a solved task, on `shared` tasks if models have different tasks.
+        """The key by which models are sorted, from the lowest to the highest cost of a solved task.
 
-        Models with known costs come first. Then follow models with missing costs, models that
-        solved no task, and models without a price.
+        Models with known costs come first. Models with missing costs, models that solved no task,
+        and models without a price follow in this order.
+
+        shared : cost of a solved task on the tasks that all models share, or None to use all tasks
+            of this model.
         """
         estimate = self.cost_per_success.estimate
         value = estimate.low if estimate.value is None else estimate.value
@@ -97,7 +104,7 @@ class CostSummary:
 
 
 def cost_summaries(study: Analysis, amount: str, budgets: Sequence[float]) -> list[CostSummary]:
-    """Costs of each model, sorted by the cost of a solved task on shared tasks."""
+    """The costs of each model, in order of the cost of a solved task on the shared tasks."""
     rates = study.results(study.task_values((Metric("pass@", 1),)))
     summaries = [
         _cost_summary(study, amount, budgets, place, rate) for place, rate in enumerate(rates)
@@ -182,8 +189,10 @@ def _costs_per_attempt_and_success(
 
 
 def default_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
-    """Up to three round budgets, from the lowest cost of one attempt to the highest cost of a
-    task.
+    """Up to three round budgets that suit the costs of the models.
+
+    The budgets range from the lowest mean cost of an attempt to the highest mean cost of all
+    attempts at a task.
 
     costs : for each model, the mean cost of an attempt and the mean cost of all attempts at a task.
 
@@ -212,9 +221,10 @@ def default_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class CostComparison:
-    """The difference and ratio of the costs per solved task of the first and the second model.
+    """The difference and the ratio between the costs per solved task of two models.
 
-    Both models are compared on the tasks that all models of their group have.
+    The models are compared on the tasks that all models of the group share. If there are fewer than
+    two such tasks, the models are compared on the tasks that both models have.
     """
 
     first: CostSummary
@@ -229,7 +239,7 @@ class CostComparison:
 
     @property
     def crossing_budget(self) -> Estimate:
-        """The budget above which the second model solves more tasks, with its limits."""
+        """The lowest budget at which the lead in solved tasks changes, with confidence limits."""
         unit = self.difference.estimate.unit
         if self.lead_crossings is None or not self.lead_crossings.crossing_budgets:
             return Estimate(None, unit=unit)
@@ -253,7 +263,7 @@ class CostComparison:
 
 
 def cost_comparisons(study: Analysis, summaries: Sequence[CostSummary]) -> list[CostComparison]:
-    """Compare all pairs of models that have costs.
+    """Compare the costs of all pairs of models in each group.  Models without costs are left out.
 
     Errors: ParameterError if there are too many pairs.
     """
@@ -265,10 +275,11 @@ def cost_comparisons(study: Analysis, summaries: Sequence[CostSummary]) -> list[
 
 
 def _group_comparisons(study: Analysis, rivals: Sequence[CostSummary]) -> Iterator[CostComparison]:
-    """Compare all pairs of a group on the tasks that all models have, as one family of tests.
+    """Compare all pairs of models in a group on the tasks that all models have.
 
-    If there are fewer than two of these tasks, each pair uses the tasks that both models have. The
-    p-values are then multiplied by the number of pairs (Bonferroni).
+    The comparisons are one family of tests. If all models share fewer than two tasks, each pair
+    uses the tasks that both models have. The p-values are then multiplied by the number of pairs
+    (Bonferroni).
     """
     confidence, common = study.confidence, shared_tasks(rivals)
     pairs = list(combinations(rivals, 2))
@@ -313,10 +324,10 @@ def _lead_crossings(
     rivals: Sequence[CostSummary], *,
     together: bool,
 ) -> Iterator[LeadCrossings | None]:  # fmt: skip
-    """For each pair of models, the model that solves more tasks at each budget, or None.
+    """For each pair of models, the ranges of budgets in which one model solves more tasks, or None.
 
-    A band requires that the tasks are a random sample. In large groups, only pairs with the
-    cheapest model are compared.  All other pairs have the result None.
+    The result is None if the tasks are not a random sample, or if the models share fewer than two
+    tasks. In large groups, the result is also None for pairs without the cheapest model.
     """
     confidence = study.confidence
     solved: dict[SeriesKey, tuple[Floats, Floats]] = {}
@@ -355,10 +366,10 @@ def _lead_crossings(
 
 
 def frontier_results(study: Analysis, summaries: Sequence[CostSummary]) -> dict[SeriesKey, Result]:
-    """For each model, the share of resamples in which no rival is both cheaper and better.
+    """For each model, the share of resamples in which the model is on the frontier.
 
-    The frontier of a group is computed for models with known costs, on the tasks that they share. A
-    small p means that some rival is significantly cheaper and better.
+    The frontier of a group contains only models with known costs, and is computed on the tasks that
+    these models share. A small p-value means that a rival is significantly cheaper and better.
     """
     priced = [
         o

@@ -1,4 +1,4 @@
-"""Costs of solved tasks, and pass@$b at budgets: the table, the pairs and the chart."""
+"""The report of `passk cost`, with the costs of solved tasks and pass@$b at several budgets."""
 
 from __future__ import annotations
 
@@ -174,7 +174,8 @@ class CostTable(Section[CostSummary]):
 
     @cached_property
     def tied_models(self) -> dict[SeriesKey, CostComparison]:
-        """Maps each model that ties with the first model of its group to their comparison."""
+        """A dict that maps each model that ties with the cheapest model of its group to the
+        comparison of the two models."""
         first = {
             summary.series[1:]: summary
             for summary in reversed(self.records)
@@ -342,7 +343,7 @@ def _budgets_ahead_text(pair: CostComparison, *, first: bool) -> str | None:
 
 
 class CostPairTable(Section[CostComparison]):
-    """A row per pair of models, which compares their costs of a solved task."""
+    """A row per pair of models, which compares the costs of a solved task."""
 
     title = "Cost of a solved task: pairs"
     visibility = FULL
@@ -391,7 +392,8 @@ class CostRunner(CommandRunner, CostOptions):
         return replace(options.request, cluster=options.confidence.cluster, attempts=(self.of,))
 
     def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
-        """Read the data. If --of names a missing column, the error lists the available ones."""
+        """Read the data. If --of names an amount that the data lacks, the error lists the amounts
+        that the data contains."""
         try:
             return super().read_analysis(options, read)
         except DataError as error:

@@ -1,4 +1,4 @@
-"""The curve of cover@τ: the share of tasks with a true success rate of at least τ."""
+"""The curve of cover@τ, which is the share of tasks with a true success rate of at least τ."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CoverCurveTable(SeriesMetricTable):
 
     @property
     def metric_columns(self) -> list[MetricColumn]:
-        """One column per threshold. Only `--full` shows all thresholds."""
+        """One column per threshold. Without `--full`, the table shows only some thresholds."""
         visibility = {True: ALWAYS, False: FULL}
         return [
             number._replace(visibility=visibility[number.name in _BRIEF])

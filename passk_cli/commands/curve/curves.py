@@ -54,7 +54,10 @@ _BATCH, _BLOCK_KS, _BLOCK_CELLS = 8, 64, 1 << 21
 
 
 class StepGain(NamedTuple):
-    """The gain of pass@k from one k to a larger k, and the gain if all tasks were equally hard."""
+    """The gain of pass@k between two values of k.
+
+    equally_hard_gain : gain of pass@k that would result if all tasks were equally hard.
+    """
 
     start: int
     gain: Result
@@ -67,11 +70,13 @@ class StepGain(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelCurves:
-    """The curves of one model: pass@k and pass^k over k, gains, and success rates of the tasks.
+    """The curves of one model, such as pass@k and pass^k over k.
 
-    The results of each curve are sorted by k. The results of Δ_k and of the coverage deficit also
-    contain the largest possible value. `never_passed_share` is the share of tasks without a passing
-    attempt, and `always_passed_share` is the share of tasks without a failing attempt.
+    The results of each curve are sorted by k. If the tasks differ in difficulty, pass^k is larger
+    by Δ_k than for equally hard tasks, and pass@k is smaller by the coverage deficit. The results
+    of both differences also contain the largest possible value. `never_passed_share` is the share
+    of tasks without a passing attempt. `always_passed_share` is the share of tasks without a
+    failing attempt.
     """
 
     series: SeriesKey
@@ -83,8 +88,8 @@ class ModelCurves:
     table_ks: Sequence[int] = ()
 
     def ranges_up_to_curves(self, upper_curves: ModelCurves) -> ModelCurves:
-        """Curves of ranges, which begin at these curves and end at the curves `upper`.  The result
-        contains no gains."""
+        """Curves in which each value is a range from a value of this object to the same value of
+        `upper_curves`.  The result contains no gains."""
         points = {
             name: [
                 range_between(*pair)
@@ -107,17 +112,17 @@ class ModelCurves:
 
     @cached_property
     def metric_curve_names(self) -> list[str]:
-        """The names of all curves, except for Δ_k and the deficit."""
+        """The names of all curves, except for Δ_k and the coverage deficit."""
         return [name for name in self.results_by_curve if name not in UNEVENNESS_CURVE_NAMES]
 
     @property
     def metric_curve_results(self) -> list[Result]:
-        """The results of all curves, without Δ_k and the deficit."""
+        """The results of all curves, except for Δ_k and the coverage deficit."""
         return [point for name in self.metric_curve_names for point in self.results_by_curve[name]]
 
     @property
     def main_curve_name(self) -> str:
-        """The name pass@k, or pass^k if pass@k was not requested."""
+        """The name of the main curve, which is pass@k, or pass^k if pass@k was not requested."""
         return self.metric_curve_names[0]
 
     @cached_property
@@ -126,7 +131,7 @@ class ModelCurves:
 
     @cached_property
     def last_complete_k(self) -> int:
-        """The largest k at which the curve still includes all tasks of its first point."""
+        """The largest k at which the main curve includes as many tasks as at its first k."""
         first, *_ = points = self.results_by_curve[self.main_curve_name]
         return max(point.k or 0 for point in points if point.size.tasks == first.size.tasks)
 
@@ -137,10 +142,10 @@ class ModelCurves:
 
 @dataclass(frozen=True)
 class KGrid:
-    """The k's at which curves are computed.
+    """The values of k at which curves are computed.
 
-    There are about `point_count` k's, up to `max_k`. If `fixed_ks` is not empty, only these k's are
-    used.
+    There are about `point_count` values of k, up to `max_k`. If `fixed_ks` is not empty, curves are
+    computed only at these values of k.
     """
 
     point_count: int | None = 40
@@ -148,7 +153,7 @@ class KGrid:
     fixed_ks: tuple[int, ...] = ()
 
     def ks_up_to(self, last: int) -> Ints:
-        """The k's from 1 to `last`, or to `max_k` if it is smaller.
+        """The values of k of this grid that are at most `last` and at most `max_k`.
 
         >>> KGrid(point_count=4).ks_up_to(100).tolist()
         [1, 2, 5, 10, 22, 100]
@@ -170,8 +175,11 @@ class KGrid:
         return np.union1d(spread, round_numbers_up_to(last))
 
     def table_ks(self, ks: Sequence[int]) -> list[int]:
-        """The values in `ks` that a table shows: all of them if `fixed_ks` is set, and otherwise
-        only round numbers and the last k."""
+        """The values in `ks` that a table shows.
+
+        If `fixed_ks` is set, a table shows all values.  Otherwise, a table shows only round numbers
+        and the last value.
+        """
         return [k for k in ks if self.fixed_ks or k in round_numbers_up_to(ks[-1])]
 
 
@@ -186,10 +194,11 @@ def round_numbers_up_to(last: int) -> list[int]:
 
 
 def gain_steps(ks: Sequence[int], *shared: Sequence[int]) -> list[tuple[int, int]]:
-    """Pairs (start, k) between which the gains of pass@k are reported.
+    """The pairs (start, k) for which passk reports the gain of pass@k from `start` to k.
 
-    The pairs are 1 → 10 and 10 → 100 as far as the curve reaches, or 1 → the last k. Further pairs
-    go from the first to the last k of the curve, and to the last k that all curves share.
+    The first pairs are (1, 10) and (10, 100), as far as the curve reaches. If the curve ends below
+    10, the first pair is (1, last k). Further pairs contain the first and the last value of `ks`,
+    and the first and the last value of each sequence in `shared`.
 
     >>> gain_steps([1, 2, 250]), gain_steps([1, 7]), gain_steps([1]), gain_steps([1, 2, 3], [1, 2])
     ([(1, 10), (10, 100), (1, 250)], [(1, 7)], [], [(1, 3), (1, 2)])
@@ -217,7 +226,7 @@ class KRange:
 
 @dataclass(frozen=True)
 class GainOverStart(Metric):
-    """The metric pass@k − pass@start of a task."""
+    """The metric pass@k − pass@start, which is the gain of pass@k between two values of k."""
 
     start_k: int = 1
 
@@ -227,12 +236,15 @@ class GainOverStart(Metric):
         return f"pass@{self.k}-pass@{self.start_k}"
 
     def values(self, n: Ints, c: Ints) -> Floats:
-        """The value of the metric for each pair (n, c) of attempts and passes; NaN if n < k."""
+        """The value of the metric for n attempts and c passes, or NaN if n < k."""
         return pass_at_k_pairs(n, c, self.k) - pass_at_k_pairs(n, c, self.start_k)
 
     @property
     def expectation_polynomial(self) -> PolynomialOrComplement | None:
-        """The expectation (1 − p)^start − (1 − p)^k as a polynomial in the failure rate 1 − p."""
+        """The expected value of the metric, as a polynomial in the failure rate 1 − p.
+
+        This polynomial is (1 − p)^start − (1 − p)^k.
+        """
         return Polynomial(((0.0, 1.0, 0, self.start_k), (0.0, -1.0, 0, self.k))), False
 
 
@@ -240,9 +252,10 @@ class GainOverStart(Metric):
 class CurveComputation:
     """Computes the curves of all models of an analysis.
 
-    If `simultaneous` is true, the intervals of both curves of a model hold at all k's
-    simultaneously. If `delta` is true, Δ_k, the coverage deficit and the moments of the success
-    rates are computed.
+    simultaneous : whether the intervals of both curves of a model are valid for all values of k
+        simultaneously.
+    includes_unevenness : whether Δ_k, the coverage deficit, and the mean, standard deviation and
+        skewness of the success rates are also computed.
     """
 
     study: Analysis
@@ -253,10 +266,11 @@ class CurveComputation:
     includes_unevenness: bool = False
 
     def curves(self) -> tuple[list[ModelCurves], list[ModelCurves], list[float]]:
-        """Compute the curves of each model (best model first), the curves to draw, and band levels.
+        """Compute the curves of each model, the curves to draw, and the levels of the bands.
 
-        If `--missing bounds` is set and outcomes are missing, each curve is a range. The curves to
-        draw are then the lower and upper bounds of that range.
+        The model with the highest pass rate comes first. If `--missing bounds` is set and outcomes
+        are missing, each curve is a range. The curves to draw are then the lower and upper bounds
+        of that range. The list of levels is empty unless the bands are simultaneous.
         Errors: ParameterError for a k above the number of attempts or above the limit for curves.
         """
         study, grid, most = self.study, self.grid, int(self.study.counts.n.max())
@@ -367,7 +381,12 @@ class CurveComputation:
         return [replace(k_range, level=levels[i]) for i, k_range in enumerate(k_ranges)]
 
     def _curves(self, stretches: Sequence[KRange], *shared: Sequence[int]) -> ModelCurves:
-        """Compute the curves of one model.  shared : k's that all models have."""
+        """Compute the curves of one model.
+
+        stretches : the ranges of k of this model, in increasing order.
+        shared : further sequences of k, for example the values of k that all models have.  The
+            result also contains the gain of pass@k from the first to the last k of each sequence.
+        """
         first, study = stretches[0], self.study
         points: dict[str, list[Result]] = {name: [] for name in self.curve_names}
         for stretch in stretches:
@@ -397,7 +416,7 @@ class CurveComputation:
         )  # fmt: skip
 
     def _with_pointwise_level_field(self, fact: Result, **more: Cell) -> Result:
-        """The result, with its level stored in the field pointwise_level.
+        """A copy of the result with the further field pointwise_level, and without task values.
 
         In a simultaneous band, the pointwise level differs from the confidence level.
 
@@ -539,7 +558,10 @@ class CurveComputation:
             )
 
     def _task_share(self, stretch: KRange, name: str, mask: Bools, corrected: bool) -> Result:
-        """The share of tasks in `mask`, with an interval only if the tasks are a random sample."""
+        """The share of tasks for which `mask` is true.
+
+        The share has an interval only if the tasks are a random sample.
+        """
         rates = stretch.task_values
         if corrected:
             reason = "labels do not correct single tasks"
@@ -563,7 +585,8 @@ def exact_curves(
     *,
     delta: bool = False,
 ) -> ModelCurves:
-    """The curves of tasks with known success rates up to k = `last`, without intervals."""
+    """The curves of tasks with known success rates.  The curves end at k = `last`, and have no
+    intervals."""
     rates, ks = family.success_rates, grid.ks_up_to(last)
 
     def fact(name: str, value: float | Estimate, k: int | None = None, **more: Cell) -> Result:

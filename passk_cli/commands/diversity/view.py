@@ -66,8 +66,9 @@ UNPARSED_SOLUTIONS_NOTE = DiagnosticType(
     "unparsed-solutions", NOTE,
     "{attempts:attempt} {attempts:has|have} a solution that is not valid Python; passk compares"
     " invalid programs as text with single spaces",
-    meaning="`--normalise python` compares programs without comments, docstrings and layout. If"
-    " Python cannot parse a solution, passk treats this solution as `--normalise space` does.",
+    meaning="`--normalise python` ignores comments, docstrings and layout when it compares"
+    " programs. If Python cannot parse a solution, passk treats this solution"
+    " as `--normalise space` does.",
     why="Two invalid programs that differ only in comments count as different solutions.",
     advice="If the solutions are not Python, use `--normalise space`.",
     example="passk diversity sample_data/cruxeval.jsonl.gz --by temperature --normalise python\n"

@@ -170,7 +170,7 @@ ROUGH_POWER_NOTE = DiagnosticType(
     meaning="The plan predicts power by a normal approximation. In simulations, the normal"
     " approximation was inaccurate with fewer than 50 tasks, or with a mean within 0.1 of 0 or 1.",
     why="A design may detect a somewhat larger or smaller difference than the table shows.",
-    advice="Plan for more tasks than the table shows, or for at least 50 tasks.",
+    advice="To be safe, plan at least 50 tasks, or a few more tasks than the table shows.",
     example="passk plan sample_data/answers.csv\n"
     "note[rough-power]: power and detected differences are only approximate below 50 tasks",
 )  # fmt: skip

@@ -1,1 +1,1 @@
-"""Read facts about attempts, such as scores, answers, costs, labels and their order."""
+"""Read facts about attempts: scores, answers, costs, labels, and the order of the attempts."""

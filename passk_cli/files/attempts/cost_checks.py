@@ -244,10 +244,10 @@ COST_FROM_TOKENS_NOTE = DiagnosticType(
 
 @dataclass
 class _AttemptShare:
-    """The number of attempts by a model that have a property, such as a missing cost.
+    """How many attempts by a model have a property, such as a missing cost.
 
     total : the number of all attempts by the model.
-    reason_counts : maps each reason, for example for a missing cost, to a number of attempts.
+    reason_counts : maps each reason for the property, such as "timeout", to a number of attempts.
     """
 
     total: int = 0
@@ -265,12 +265,13 @@ class _AttemptShare:
 
 
 def apply_missing_cost(counts: Counts, query: AttemptQuery) -> Counts:
-    """Apply --missing-cost to attempts without an amount, such as a cost. Return the new counts and
-    messages.
+    """Apply --missing-cost to attempts without an amount, such as a cost. Return new counts, which
+    also contain messages about the amounts.
 
     counts : the counts with the amounts of attempts, in which NaN means a missing amount.
-    Errors: DataError if --missing-cost is "error" and an amount is missing, if no attempt has an
-    amount, or if --missing-cost is "mean" and a model has no attempt with an amount at some task.
+    Errors: DataError if --missing-cost is "error" and an amount is missing. DataError if
+    --missing-cost is "drop" and no attempt has an amount. DataError if --missing-cost is "mean" and
+    a model has no attempt with an amount at some task.
     """
     amounts = {role: attempts for role, attempts in counts.attempts.items() if role in AMOUNT_UNITS}
     request = query.statement.request
@@ -402,8 +403,7 @@ def _amount_messages(
 def _zero_amount_messages(
     counts: Counts, role: str, attempts: AttemptValueCounts, query: AttemptQuery
 ) -> Iterator[Diagnostic]:
-    """The messages about models for which all or some attempts have an amount of 0, such as a cost
-    of 0."""
+    """The messages about models with attempts that have an amount of 0, such as a cost of 0."""
     zero, number = attempts.value == 0, ~np.isnan(attempts.value)
     parts = (attempts.count * number, attempts.count * zero, attempts.pass_count * zero)
     cells = (np.bincount(attempts.row_cell_indices, part, len(counts.n)) for part in parts)

@@ -1,7 +1,7 @@
 """Join labels to attempts. A label shows whether an attempt truly passes.
 
-The labels are in a second file, or are a second outcome in the same files. passk first writes the
-labels to a table in which the column `outcome` contains the label.
+The labels are in a second file, or they are a second outcome in the same files. passk first writes
+the labels to the column `outcome` of a temporary table.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ def read_labels_into_table(
     """Write the labels to a Parquet table in a folder.
 
     data : the data with the attempts, used if the labels are a second outcome in the same files.
-    read : the function that reads files and writes the table.
+    read : the function that reads files and writes the table of labels.
     """
     table, label_fields = folder / _TEMPORARY_LABELS_FILE_NAME, dict(request.fields)
     truth, label_source = label_fields.pop(TRUTH_ROLE, TRUTH_ROLE), request.truth
     label_fields.pop("outcome", None)
-    # Unless --passes names words, passk compares numeric labels with the threshold only when it
-    # joins labels to attempts.
+    # With --passes, words decide which labels pass.  Without --passes, passk compares numeric
+    # labels with the threshold later, when it joins labels to attempts.
     threshold = request.threshold if request.passes else ()
     label_request = replace(
         request, fields=label_fields, truth=None, outcome=None, all_of=(), attempts=("line",
@@ -119,11 +119,10 @@ def read_labels_into_table(
 def read_with_judge_error_rates(
     read: Callable[..., Counts], data: Any, request: Request, **more: bool
 ) -> Counts:
-    """Read the counts of attempts, and read the error rates of the judge from the file of
-    --truth-from.
+    """Read the counts of attempts, and read the judge's error rates from the file in --truth-from.
 
-    Errors: ParameterError if the attempts also have labels. DataError if the file of --truth-from
-    has no labelled passes or no labelled failures.
+    Errors: ParameterError if the attempts also have labels. DataError if the file in --truth-from
+    contains no attempts labelled as passes or no attempts labelled as failures.
     """
     if request.truth is not None:
         raise ParameterError(
@@ -224,11 +223,11 @@ WHERE times <> 1 AND known ORDER BY times, place LIMIT 1""").fetchall()
 
 
 def unlabelled_attempts(query: AttemptQuery, counts: Counts) -> tuple[UnlabelledAttempt, ...]:
-    """Select at most 10,000 unlabelled attempts per model, group and stratum, in a random order
-    that depends on a seed.
+    """Select at most 10,000 unlabelled attempts per model, group and stratum. A seed determines the
+    random order of the attempts.
 
-    A stratum contains the attempts that have the same verdict, at tasks that the model usually
-    passes or at tasks that the model usually fails.
+    All attempts in a stratum have the same verdict. The attempts are either at tasks that the model
+    passes in more than half of the attempts, or at the other tasks.
 
     Errors: DataError if two attempts at a task have the same number or name.
     """

@@ -1,6 +1,7 @@
 """Compute costs from token counts and from the prices in the file of --price.
 
-The file has one table per model or pattern of models, in dollars per million tokens:
+The file has one table per model or per pattern of model names. Prices are in dollars per million
+tokens:
 
     ["claude-sonnet-*"]
     input = 3.0
@@ -46,7 +47,7 @@ class Price:
 def parse_prices(value: Any) -> Mapping[str, Price]:
     """Read a TOML file or a mapping, and map each model name or pattern to a price.
 
-    Errors: ParameterError that names the invalid entry.
+    Errors: ParameterError for an invalid entry. The error names the entry.
 
     >>> parse_prices({"gpt-*": {"input": 1.25, "output": 10}})
     {'gpt-*': Price(input=1.25, output=10.0, cached=None)}
@@ -116,11 +117,11 @@ def require_prices(request: Request, models: Sequence[str]) -> None:
 
 
 def cost_sql(prices: Mapping[str, Price], model: str) -> str:
-    """SQL that computes the cost of an attempt in dollars from its numbers of tokens.
+    """SQL that computes the cost of an attempt in dollars from the token counts of the attempt.
 
-    The result of the SQL is NULL if an attempt has no token counts. An exact model name takes
-    precedence over a pattern, and an earlier pattern over later patterns. The number of input
-    tokens includes the cached tokens.
+    The SQL returns NULL if an attempt has no token counts. An exact model name takes precedence
+    over a pattern, and an earlier pattern takes precedence over a later pattern. The number of
+    input tokens includes the cached tokens.
     """
     cases = []
     for pattern, price in sorted(prices.items(), key=lambda pair: has_magic(pair[0])):

@@ -1,7 +1,7 @@
 """Read scores, costs, answers and other facts about attempts, with one SQL statement per fact.
 
 Each statement reads the counted rows again with one more column, and groups the rows by model, task
-and value. Answers and solutions are grouped by the hash of their text.
+and value. Answers and solutions are grouped by the hashes of their texts.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ LABEL_MATCH_SQL = f"""labels_.task = rows.task
 
 @dataclass(frozen=True)
 class AttemptQuery:
-    """Reads facts about the counted attempts that `Counts` does not contain.
+    """Queries for facts about the counted attempts that are not in `Counts`.
 
-    kept_duplicate : which row of a repeated attempt --duplicates kept ("first" or "last"), or None
-        if no rows were dropped.
+    kept_duplicate : "first" or "last" if --duplicates kept the first or the last row of each
+        repeated attempt, or None if no rows were dropped.
     """
 
     con: duckdb.DuckDBPyConnection
@@ -76,10 +76,10 @@ class AttemptQuery:
         """Select values of the counted attempts. The selected rows are grouped by all selected
         values that are not aggregates.
 
-        select, where : SQL that can use the columns name (of the model), verdict, value (of the
-            role), and column0, column1, ….
-        columns : further columns of the data, which the SQL can use as the strings column0,
-            column1, ….
+        select, where : SQL expressions that can use the columns `name` (the model), `verdict`,
+            `value` (the value in the role), and `column0`, `column1`, ….
+        columns : further columns of the data. In the SQL, they are named `column0`, `column1`, …
+            and contain strings.
         all_runs : whether the query includes repeated attempts that --duplicates dropped.
         """
         statement = self.statement.with_text_attempts.with_changes(carried=tuple(columns))
@@ -94,8 +94,8 @@ class AttemptQuery:
 def with_attempt_facts(query: AttemptQuery, counts: Counts) -> Counts:
     """Add to the counts all facts about attempts that the request needs.
 
-    Errors: DataError if an attempt has no score or no attempt number, or duckdb.Error if a query
-    fails.
+    Errors: DataError if a value that the request needs is missing or invalid, for example a score.
+    duckdb.Error if a query fails.
     """
     query.con.register("cells_", cells_as_table(counts))
     disable_join_reordering(query.con)
@@ -109,7 +109,7 @@ def with_attempt_facts(query: AttemptQuery, counts: Counts) -> Counts:
 
 
 def with_attempts_made(query: AttemptQuery, counts: Counts) -> Counts:
-    """Add to the counts how many attempts were made, according to the attempt numbers.
+    """Add to the counts the number of attempts that were made, according to the attempt numbers.
 
     This function reads the files again, so call it only if needed.
     """

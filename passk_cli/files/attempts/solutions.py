@@ -1,7 +1,7 @@
-"""Compare the texts of solutions, in normalized form or by the similarity of their shingles.
+"""Compare the texts of solutions, either after normalization or by similarity.
 
-passk computes a 63-bit key for each text. Among 10¹⁴ tasks with 400 attempts per task, two
-different solutions of the same task have the same key about once.
+passk computes a 63-bit key for each text. Among 10¹⁴ tasks with 400 attempts per task, about one
+pair of different solutions of the same task has the same key.
 """
 
 from __future__ import annotations
@@ -33,11 +33,10 @@ _TEMPORARY_FILE_COUNT = 100
 
 
 def solution_key_sql(text: str, normalise: str) -> str:
-    """SQL for the key of a solution: a BIGINT ≥ 0, or −1 if there is no text.
+    """SQL for the key of a solution, which is a BIGINT of at least 0, or −1 if there is no text.
 
-    normalise : the normalization of the text: "none", "space" (see `single_spaces`) or "python"
-        (see `normalized_python`). Call `register_sql_functions` before you run the SQL for "space"
-        or "python".
+    normalise : "none", "space" (see `single_spaces`) or "python" (see `normalized_python`). Before
+        you run the SQL for "space" or "python", call `register_sql_functions`.
 
     >>> solution_key_sql("code", "none")
     'CASE WHEN code IS NULL THEN -1 ELSE (hash(code) >> 1)::BIGINT END'
@@ -90,12 +89,13 @@ _warnings_lock = threading.Lock()
 
 
 def normalized_python(text: str) -> tuple[str, bool]:
-    """Remove comments, docstrings and layout from Python. Also return whether the text is valid
+    """Return Python code without comments, docstrings and layout, and whether the text is valid
     Python.
 
     The function does not rename or reorder anything. A text that begins with an indented line is
-    read as the body of a function. A string literal is kept if it is the whole text. If a text does
-    not parse as Python, the function only replaces each run of white space by one space.
+    read as the body of a function. A text that consists only of a string literal is not removed. If
+    a text does not parse as Python, the function only replaces each run of white space by one
+    space.
 
     >>> normalized_python("x = ( 1 )  # one")
     ('x = 1', True)
@@ -130,7 +130,7 @@ def _drop_docstrings(tree: ast.Module) -> None:
 
 
 def texts_by_cell(rows: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, dict[int, str]]]:
-    """Yield each cell with a map from the keys of its different solutions to their texts.
+    """Yield each cell with a mapping from the key to the text of each different solution.
 
     rows : triples (cell, key, text) in any order. The rows are written to 100 temporary files,
         which are then read one by one, so that only about 1/100 of the cells are in memory at a
@@ -151,7 +151,7 @@ def texts_by_cell(rows: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, d
 def lowest_similar_keys(
     texts: Mapping[int, str], similarity: float, normalise: str = "none"
 ) -> dict[int, int]:
-    """Map the key of each solution to the lowest key of a similar solution in the same cell.
+    """Map the key of each solution in a cell to the lowest key in its group of similar solutions.
 
     >>> lowest_similar_keys({3: "return a + b", 5: "return a - b", 8: "return  a + b"}, 1.0)
     {3: 3, 5: 5, 8: 3}
@@ -166,16 +166,16 @@ def lowest_similar_keys(
 
 
 def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
-    """Group similar texts. Texts that are linked by a chain of similar texts are in one group, too.
+    """Group similar texts. Texts that are linked by a chain of similar texts are in the same group.
 
     Two texts are similar if the Jaccard index |A ∩ B| / |A ∪ B| of their sets of shingles is at
-    least `similarity`. The shingles of a text are all runs of 3 consecutive tokens (words or single
-    signs). A text of fewer than 3 tokens is one shingle. All pairs are compared, so the time grows
+    least `similarity`. A shingle is a sequence of 3 consecutive tokens, which are words or single
+    symbols. A text of fewer than 3 tokens is one shingle. All pairs are compared, so the time grows
     with the square of the number of texts.
     Source: Broder 1997, "On the resemblance and containment of documents".
 
     similarity : the minimum Jaccard index of similar texts, in (0, 1].
-    Returns, for each text, the index of the first text in the same group, with shape (texts,).
+    Returns an array with one value per text: the index of the first text in the same group.
 
     >>> similarity_groups(["return a + b", "return  a + b", "return a - b"], 1.0).tolist()
     [0, 0, 2]
@@ -205,8 +205,8 @@ def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
 
 
 def _shingle_matrix_entries(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[Indices, ...]]:
-    """The entries (ones, (text, shingle)) of a sparse matrix that marks which texts contain which
-    shingles."""
+    """The values and the (text, shingle) positions of a sparse matrix that shows which shingles
+    each text contains."""
     # Texts that are shorter than a shingle are filled with empty tokens, which never occur in a
     # text.
     tokens = [

@@ -66,8 +66,8 @@ def find_contradictions(context: CheckContext) -> Iterator[CheckFinding]:
 
 
 def finding_error(finding: CheckFinding, batches: Sequence[Batch]) -> DataError:
-    """The error for a finding that is certain. The error names the first file that contains the
-    column of the finding."""
+    """The error for a finding that is certain. The place of the error is the first file that
+    contains the column of the finding, unless the finding names another file."""
     diagnostic = finding.message_type(**finding.message_fields)
     column = finding.message_fields.get("column", "").strip("'")
     having = [

@@ -65,8 +65,8 @@ TEST_COUNTS_AS_OUTCOMES_WARNING = DiagnosticType(
     "counted-tests", WARNING,
     "{outcome} and {column} ({values}) are numbers of tests, and an attempt passes only if all"
     " tests pass",
-    meaning="A row contains the number of tests that passed, and the number of all tests or of the"
-    " tests that failed.",
+    meaning="A row contains the number of tests that passed. A second column contains the total"
+    " number of tests, or the number of tests that failed.",
     why="An attempt that passes 1 of 5 tests is not a pass, but passk would read the number 1 as a"
     " pass.",
     advice="Compare the two columns, for example with --field outcome=passed==total.",
@@ -85,7 +85,7 @@ RUNNING_TOTAL_COSTS_WARNING = DiagnosticType(
 
 
 def aggregated_row_findings(context: CheckContext) -> Iterator[CheckFinding]:
-    """Find columns which show that a row contains a number of attempts, points or tests."""
+    """Find columns that contain a number of attempts, points or tests per row."""
     profile, outcome = context.profile, context.role_column("outcome")
     if outcome not in profile.columns or context.is_known_format:
         return
@@ -128,10 +128,10 @@ def aggregated_row_findings(context: CheckContext) -> Iterator[CheckFinding]:
 
 
 def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
-    """Whether each score is a whole number of passes divided by the number of attempts.
+    """Whether each score is a number of passes divided by the number of attempts.
 
-    The scores may be rounded. The column of the scores must be named like a rate, or some score
-    must be greater than 0 and less than 1.
+    The scores may be rounded. In addition, the score column must be named like a rate, or at least
+    one score must be between 0 and 1.
     """
     is_known = np.isfinite(scores * attempts) & (attempts > 0)
     rates, n = scores[is_known], attempts[is_known]

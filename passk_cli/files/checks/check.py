@@ -1,5 +1,5 @@
-"""Classes for checks of the data: the declaration of a check, the input of a check, and its
-findings."""
+"""Classes for checks of the data: declarations of checks, the input of a check, and the findings of
+a check."""
 
 from __future__ import annotations
 
@@ -44,10 +44,9 @@ def value_at_path(record: Any, path: str) -> Any:
 class CheckFinding:
     """A contradiction between the rows of the files and the roles of their columns.
 
-    message_type : the type of the diagnostic, with a template that uses the values in
-        `message_fields`.
-    certain : whether the finding is certain, so that passk stops and asks you instead of only
-        printing a warning.
+    message_type : the type of the message, with a template for the values in `message_fields`.
+    certain : true if passk stops and asks you about the finding, or false if passk only prints a
+        warning.
     suggested_fixes : the options that resolve the finding, the likeliest option first.
     place : the name of the file, if the finding concerns only one of several files.
     """
@@ -73,7 +72,7 @@ class ReadingCheck:
 
     severity : CERTAIN if passk always stops, LIKELY if passk only prints a warning, or EITHER if
         both can happen.
-    condition_text : the condition under which passk shows the message, as a sentence for users.
+    condition_text : a sentence for users about the condition under which passk shows the message.
     resolving_options : the options that resolve a finding, as users type them.
     findings_function : the function that finds the contradictions.
     """
@@ -91,8 +90,8 @@ class CheckContext:
 
     cell_columns : the columns of a table with one row per cell. A cell contains all attempts by one
         model at one task.
-    profile_of_complete_cells : a function that returns a profile of the given columns, computed
-        from all rows of some cells, for files that are larger than the sample.
+    profile_of_complete_cells : a function for files that are larger than the sample. The function
+        reads all rows of some cells, and returns a profile of the given columns in these rows.
     """
 
     profile: DataProfile
@@ -114,13 +113,13 @@ class CheckContext:
         return self.cell_columns["task"].distinct_texts
 
     def role_column(self, role: str) -> str:
-        """The column with a role, from the first batch that has such a column, or "" if no batch
-        has one."""
+        """The column with a role in the first batch that has such a column. The result is "" if no
+        batch has one."""
         return next(filter(None, (batch.roles.column(role) for batch in self.batches)), "")
 
     def column_expression_sql(self, column: str) -> str:
-        """The SQL expression that represents a column, or the text of a nested field, in a
-        condition."""
+        """The SQL expression to use in a condition for a column, or for the text of a nested
+        field."""
         paths = (
             find_column_and_keys(column, batch.layout.kinds_by_column) for batch in self.batches
         )
@@ -132,7 +131,7 @@ class CheckContext:
 
     @cached_property
     def is_known_format(self) -> bool:
-        """Whether a harness or passk wrote all files."""
+        """Whether all files were written by a harness or by passk."""
         return all(
             batch.layout.is_harness_format
             or any(
@@ -156,8 +155,8 @@ class CheckContext:
 
     @cached_property
     def tasks_named_without_digits(self) -> list[str]:
-        """The tasks without a digit in their names. Headers and totals that passk read as tasks are
-        among these tasks."""
+        """The tasks with names that contain no digit. If passk read a header or a total as a task,
+        the name usually contains no digit."""
         return [name for name in self.tasks if re.search("[0-9]", name) is None]
 
     @cached_property

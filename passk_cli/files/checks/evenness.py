@@ -17,14 +17,14 @@ _MIN_CONSECUTIVE_STEPS = 8
 
 
 class Evenness(NamedTuple):
-    """How evenly the values of a column are distributed over cells.
+    """Measures of how evenly the values of a column are distributed over cells.
 
     dispersion_ratio : the dispersion of the counts divided by the median dispersion of the
-        shuffles, which is 0 if values are planned, about 1 if they differ by chance, and larger
-        than 1 if cells differ.
+        shuffles. The ratio is 0 if the values are planned, about 1 if the values differ by chance,
+        and larger than 1 if the cells differ more than by chance.
     is_below_all_shuffles : whether the dispersion is smaller than the dispersion in every shuffle.
     p : the share of the shuffles in which the values are at least as evenly distributed as in the
-        column.
+        data.
     varying_cell_share : the share of the cells in which the column has several values.
     cell_count : the number of cells with several rows.
     single_row_share : the share of the (cell, value) pairs that have exactly one row.
@@ -39,8 +39,7 @@ class Evenness(NamedTuple):
 
     @property
     def is_certainly_planned(self) -> bool:
-        """Whether the values are spread so evenly that the evaluation was certainly planned this
-        way."""
+        """Whether the values are distributed so evenly that they were certainly planned."""
         enough = self.cell_count >= _ENOUGH_CELLS or (
             self.cell_count >= _FEW_CELLS and self.dispersion_ratio == 0
         )
@@ -53,8 +52,8 @@ class Evenness(NamedTuple):
 
     @property
     def is_likely_planned(self) -> bool:
-        """Whether the values of the column were likely planned. If there are few cells, the result
-        depends on the p-value."""
+        """Whether the values of the column were likely planned. If there are few cells, a p-value
+        of at most 0.05 can be sufficient."""
         few = (
             self.cell_count < _ENOUGH_CELLS
             and self.dispersion_ratio < _CERTAIN_RATIO
@@ -68,10 +67,10 @@ class Evenness(NamedTuple):
 def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
     """Measure how evenly values are distributed over cells, compared with shuffles of the rows.
 
-    The dispersion D is the mean of (n − m)² over the (cell, value) pairs that occur, in which n is
-    the number of rows of the pair and m is the mean of n over all pairs with the same value. A
-    planned setting has a smaller dispersion D than shuffled values. The function stops early if
-    many of the first shuffles distribute the values as evenly as the column does.
+    The dispersion D is the mean of (n − m)² over the (cell, value) pairs that occur. For each pair,
+    n is the number of rows, and m is the mean of n over all pairs with the same value. A planned
+    setting has a smaller dispersion D than shuffled values. The function stops early if many of the
+    first shuffles are at least as even as the column.
 
     cell, value : one integer code per row. In `value`, the code −1 counts as a value. Rows with the
         code −1 in `cell` are left out. Only the first 500 cells and 20,000 rows are used, in the
@@ -122,8 +121,8 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
 
 
 def _dispersion(counts: Ints) -> float:
-    """The mean of (n − m)² over the (cell, value) pairs that occur. n is the number of rows of a
-    pair, and m is the mean of n over all pairs with the same value.
+    """The mean of (n − m)² over the (cell, value) pairs that occur. For each pair, n is the number
+    of rows, and m is the mean of n over all pairs with the same value.
 
     counts : the number of rows per cell and value, with shape (cells, values).
     """
@@ -134,13 +133,13 @@ def _dispersion(counts: Ints) -> float:
 
 
 def is_consecutive(cell: Ints, numbers: Floats) -> bool:
-    """Whether the numbers in every cell count up by 1 from 0 or 1.
+    """Whether the numbers in every cell count up by 1, either from 0 or from 1 in all cells.
 
-    The result is False if each cell has only one row, or if there are fewer than 8 steps from a row
-    to the next row of its cell.
+    The result is False if each cell has only one row. The result is also False if fewer than 8 rows
+    follow another row of the same cell.
 
-    cell : one code per row, or −1 if the row has no cell.
-    numbers : one number per row, or NaN if the row has no number.
+    cell : one code per row, or −1 for a row without a cell.
+    numbers : one number per row, or NaN for a row without a number.
 
     >>> cell = np.repeat(np.arange(5), 3)
     >>> (is_consecutive(cell, np.tile([1.0, 2.0, 3.0], 5)),

@@ -64,15 +64,15 @@ ERRORS_AS_FAILURES_WARNING = DiagnosticType(
     " or an answer that a judge could not parse. passk counts these attempts as failures.",
     why="If the model caused the error, the attempt is a failure. If the harness caused the error,"
     " the pass rates of the models with errors are too low.",
-    advice="Leave the attempts with errors out with --where, or count them as failures on purpose"
-    " with --pool.",
+    advice="Use --where to leave out the attempts with errors. To count them as failures, use"
+    " --pool.",
     example="warning[errors-as-failures]: the harness rather than the model may have caused 4"
     " failures: error contains rate limit (3), timeout (1); models: alpha (4)",
 )  # fmt: skip
 
 
 def error_findings(context: CheckContext) -> Iterator[CheckFinding]:
-    """Find the column that shows the most failures with an error message or a true error flag."""
+    """Find the column with the most failures that have an error message or a true error flag."""
     profile = context.profile
     if context.is_known_format or not np.any(profile.row_verdicts == 0):
         return
@@ -147,19 +147,19 @@ def _matches_sql(text: str, pattern: str) -> str:
 
 
 def _flagged_failures(context: CheckContext, name: str) -> dict[str, list[int]]:
-    """Map the name of an error flag to the failures in which the flag is true."""
+    """Map the name of an error flag to the failed rows in which the flag is true."""
     return _failing_rows(
         context, {name: np.flatnonzero(context.profile.column_verdicts(name) == 1)}
     )
 
 
 def _failures_with_errors(context: CheckContext, name: str) -> dict[str, list[int]]:
-    """Map each kind of error to the rows that failed. The result is empty if the column contains no
-    errors.
+    """Map each kind of error to the failed rows with this error. The result is empty if the column
+    contains no errors of the harness.
 
-    In a column about how attempts ended, one API error is enough. Otherwise, most failures without
-    an error must have the same texts as passes, or passes must have more than three different
-    texts. If only failures have texts, the column contains the reasons why the model failed.
+    In a column about how attempts ended, one API error is enough. Otherwise, at least half of the
+    failures without an error must have the same texts as passes, or passes must have more than
+    three different texts. If only failures have texts, the texts explain why the model failed.
     """
     profile = context.profile
     column, is_ending_column = (
@@ -202,8 +202,8 @@ def _rows_by_error(profile: DataProfile, name: str, pattern: str) -> dict[str, I
 
 
 def _failing_rows(context: CheckContext, kinds: Mapping[str, Ints]) -> dict[str, list[int]]:
-    """The failed rows for each kind of error that the rows contain. The result is empty if too many
-    rows with errors pass."""
+    """The failed rows for each kind of error. The result is empty if too many rows with errors
+    pass."""
     profile = context.profile
     failures = {
         kind: rows[(profile.task_codes[rows] >= 0) & (profile.row_verdicts[rows] == 0)].tolist()
@@ -216,7 +216,7 @@ def _failing_rows(context: CheckContext, kinds: Mapping[str, Ints]) -> dict[str,
 
 
 def _names_with_counts(counts: Mapping[str, int]) -> list[str]:
-    """The names with their counts, sorted so that the largest count comes first.
+    """The names with their counts, with the largest count first.
 
     >>> _names_with_counts({"a": 1, "b": 3})
     ['b (3)', 'a (1)']
@@ -225,10 +225,10 @@ def _names_with_counts(counts: Mapping[str, int]) -> list[str]:
 
 
 def _exclusion_condition(column: str, texts: set[str], kinds: Iterable[str]) -> str:
-    """The condition that excludes rows with errors, based on the full text or on the kind of the
-    errors.
+    """The condition for --where that excludes rows with errors, either by the full texts of the
+    errors or by the kinds of the errors.
 
-    column : the name of the column, quoted as necessary in a condition.
+    column : the SQL expression for the column.
     """
     value = f"coalesce({column}, '')"
     if len(texts) <= _MOST_NAMED and max(map(len, texts)) <= _LONGEST_NAMED:

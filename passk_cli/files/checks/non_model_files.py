@@ -49,8 +49,8 @@ SUMMARY_FILE_WARNING = DiagnosticType(
 
 
 def pooled_file_findings(context: CheckContext) -> Iterator[CheckFinding]:
-    """Find files that contain the same model and tasks, if their names differ in more than
-    numbers.
+    """Find files that contain the same model and the same tasks, but have names that differ in more
+    than numbers.
     """
     request, sources, batches = context.request, context.sources, context.batches
     is_decided = request.template or "file" in request.pool or request.duplicates == "first"

@@ -1,4 +1,4 @@
-"""Find tasks with rows that contain different questions or different expected answers."""
+"""Find tasks that have rows with different questions or different expected answers."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ COARSE_TASKS_WARNING = DiagnosticType(
 
 
 def coarse_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
-    """Find questions that differ within a task, or ids that differ in every row although there are
-    only a few tasks."""
+    """Find columns of questions or expected answers with several values per task. If there are only
+    a few tasks, also find columns of ids that differ in every row."""
     profile, task = context.profile, context.role_column("task")
     if context.is_known_format or not task:
         return
@@ -77,8 +77,8 @@ def _agrees_with_outcome(verdicts: Floats, outcome: Floats) -> bool:
 
 
 def _unique_id_findings(context: CheckContext) -> Iterator[CheckFinding]:
-    """Find an id column with a different value in each row, if there are only a few tasks with many
-    rows."""
+    """If there are only a few tasks with many rows, find a column of ids that differ in every row
+    of a model."""
     profile = context.profile
     sizes, models = (
         np.bincount(profile.task_codes[profile.task_codes >= 0]),
@@ -99,8 +99,8 @@ def _unique_id_findings(context: CheckContext) -> Iterator[CheckFinding]:
 
 
 def _share_of_differing_tasks(task: Ints, codes: Ints) -> tuple[float, list[int]]:
-    """The share of tasks that have several values in a column, and two rows of one task that differ
-    in the column.
+    """The share of tasks with several values in a column, and an example, which consists of two
+    rows of one task with different values.
 
     Tasks with only one row do not count.
     """
@@ -117,7 +117,7 @@ def _share_of_differing_tasks(task: Ints, codes: Ints) -> tuple[float, list[int]
 
 
 def _is_nested_in_tasks(task: Ints, codes: Ints) -> bool:
-    """Whether each value occurs in only one task and in several rows, as a question does."""
+    """Whether values are like questions: they repeat, but nearly all occur in only one task."""
     is_present = (task >= 0) & (codes >= 0)
     pairs = np.unique(np.stack([codes[is_present], task[is_present]]), axis=1)
     values = count_distinct(pairs[0])

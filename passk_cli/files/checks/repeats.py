@@ -97,8 +97,8 @@ def repeated_record_findings(context: CheckContext) -> Iterator[CheckFinding]:
 
 
 def _has_mixed_outcomes(context: CheckContext, half: int) -> bool:
-    """Whether a second run would probably differ from the first half of the rows in some
-    outcomes.
+    """Whether the first half of the rows contains so many passes and failures that a second run
+    would probably differ in some outcomes.
     """
     cell, verdict = context.profile.cell_codes[:half], context.profile.row_verdicts[:half]
     failed, passed = np.unique(cell[verdict == 0]), np.unique(cell[verdict == 1])

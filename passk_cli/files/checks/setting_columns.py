@@ -1,7 +1,7 @@
-"""Find unread columns with values that were planned for each model and task.
+"""Find unread columns with values that the evaluation planned for each model and task.
 
-Columns with planned values contain settings, attempt numbers, or parts of the benchmark with
-separate task numbers.
+Such columns contain settings, attempt numbers, or names of benchmark parts that number their tasks
+separately.
 """
 
 from __future__ import annotations
@@ -193,9 +193,9 @@ def setting_findings(context: CheckContext) -> Iterator[CheckFinding]:
 
 
 def attempt_number_column(context: CheckContext) -> str:
-    """The column that probably contains attempt numbers, or "" if no column does.
+    """The only column that probably contains attempt numbers, or "" if there are none or several.
 
-    The name of a column with attempt numbers suggests a number, and nearly all of its values occur
+    The name of the column must suggest a number, and nearly all values of the column must occur
     only once per model and task. The result is "" if passk already reads a column as the attempt
     number.
     """
@@ -235,7 +235,7 @@ def max_plausible_attempts(rows: int) -> int:
 
 
 def is_setting(column: str) -> bool:
-    """Whether the name of a column, or a key above it, is the name of a setting or of a model type.
+    """Whether a column, or a parent key of the column, is named like a setting or a model type.
 
     >>> [is_setting(name) for name in ("config.name", "judging_method", "name", "model_type")]
     [True, True, False, True]
@@ -248,8 +248,9 @@ def is_setting(column: str) -> bool:
 
 
 def _finding_sort_key(context: CheckContext, column: SampledColumn) -> tuple[bool, bool, int]:
-    """The sort key that puts named settings and columns with many values first among certain
-    findings."""
+    """The sort key for findings that are certain. Columns named like a setting come first. Columns
+    named like attempt numbers come after other columns. Among equal columns, the column with the
+    most values comes first."""
     name = column.name
     numbers = bool(column_name_words(name) & ATTEMPT_NUMBER_WORDS)
     return not _is_named_setting(context, name), numbers, -column.distinct_count
@@ -285,8 +286,8 @@ def _value_dates(profile: DataProfile, column: SampledColumn) -> list[str]:
 
 
 def _setting_evenness(profile: DataProfile, column: SampledColumn) -> Evenness:
-    """How evenly the values of a column are distributed over the cells of models that have several
-    of the values."""
+    """How evenly the values of a column are distributed over cells. The cells are restricted to
+    models that have several values in the column."""
     if is_consecutive(profile.cell_codes, profile.column_numbers(column.name)):
         return _CONSECUTIVE_EVENNESS
     # Attempts without a verdict are excluded, because such attempts lack values in most columns.
@@ -298,8 +299,8 @@ def _setting_evenness(profile: DataProfile, column: SampledColumn) -> Evenness:
 
 
 def _rows_of_varying_models(profile: DataProfile, column: SampledColumn) -> Bools:
-    """A mask of the rows of models that have several values in a column. A missing value counts as
-    a value."""
+    """A mask that selects the rows of models with several values in a column. A missing value
+    counts as a value."""
     models = int(profile.series_codes.max(initial=0)) + 1
     least, most = np.full(models, len(column.codes)), np.full(models, -2)
     np.minimum.at(least, profile.series_codes, column.codes)
@@ -361,8 +362,8 @@ def _count_distinct_pairs(cell: Ints, codes: Ints) -> int:
 def _is_planned(
     context: CheckContext, profile: DataProfile, column: SampledColumn, even: Evenness
 ) -> bool | None:
-    """Whether the values of a column were planned: True for certainly, False for likely, and None
-    for neither."""
+    """Return True if the values of a column were certainly planned, False if the values were only
+    likely planned, and None otherwise."""
     name, number = column.name, context.profile.column_kind(column.name).name == "number"
     is_named, numbers = _is_named_setting(context, name), _has_numbered_values(profile, column)
     if (
@@ -391,14 +392,14 @@ def _is_planned(
 
 
 def _has_exact_setting_name(column: SampledColumn, even: Evenness) -> bool:
-    """Whether a column has the name of a setting and varies in at least half of the cells."""
+    """Whether a column has the exact name of a setting and varies in at least half of the cells."""
     exact = normalized_last_key(column.name) in _EXACT_SETTING_NAMES and column.present_share == 1
     return exact and even.cell_count > 2 and even.varying_cell_share >= 0.5
 
 
 def _has_numbered_values(profile: DataProfile, column: SampledColumn) -> bool:
-    """Whether all values are numbers or end with a number, for example "run1", or the name of the
-    column means a number."""
+    """Whether all values of a column are numbers or end with a number, such as "run1". The result
+    is also True if the column is named like an attempt number."""
     numbered = all(map(NUMBERED_VALUE_PATTERN.fullmatch, profile.distinct_texts(column.name, 20)))
     return numbered or bool(column_name_words(column.name) & ATTEMPT_NUMBER_WORDS)
 
@@ -420,7 +421,7 @@ def _setting_finding(
     models = (
         [] if labelled or column.present_share < 1 else [SuggestedFix(both_models, "as models")]
     )
-    # In a task name such as "math-12", the name of the benchmark part comes before the number.
+    # In a task name such as "math-12", the name of a part of the benchmark comes before the number.
     parts = (
         (task, name) if normalized_last_key(task or "") in PROBLEM_STATEMENT_WORDS else (name, task)
     )
@@ -457,8 +458,8 @@ def _numbers_first_sort_key(text: str) -> tuple[float, str]:
 
 
 def _attempt_numbers_restart(context: CheckContext, name: str) -> bool:
-    """Whether attempt numbers repeat within a task, but not among rows of the task that have the
-    same value in a column."""
+    """Whether attempt numbers repeat at a task, but only in rows with different values of a
+    column."""
     profile, column = context.profile, context.profile.columns[name]
     attempt = profile.columns.get(context.role_column("attempt"))
     terms = column_name_words(name)
@@ -485,9 +486,9 @@ def _attempt_numbers_restart(context: CheckContext, name: str) -> bool:
 def _may_be_task_part(context: CheckContext, profile: DataProfile, column: SampledColumn) -> bool:
     """Whether the values of a column may be a part of the task name.
 
-    If a column contains questions, at least one task name must occur with several questions. In
-    addition, the column must be named like a part of a benchmark, or some tasks must not occur with
-    every value of the column.
+    If the data also contains a column of questions, at least one task name must occur with several
+    questions. In addition, the column must be named like a part of a benchmark, or some tasks must
+    not occur with every value of the column.
     """
     name = column.name
     if (
@@ -522,8 +523,8 @@ def _task_numbers_restart(
 ) -> bool:
     """Whether the task numbers start again at 0 or 1 for each value of a column.
 
-    The last task number must differ between values of the column. The result is also True if the
-    column itself has a usual name for tasks.
+    In addition, the number of tasks must differ between some values of the column. The result is
+    also True if the column itself has a usual name for tasks.
     """
     if (
         _is_named_setting(context, column.name)
@@ -549,7 +550,7 @@ def _task_numbers_restart(
 
 
 def pooled_arm_findings(context: CheckContext) -> Iterator[CheckFinding]:
-    """Find settings that have only one value per task and therefore divide the tasks into arms."""
+    """Find settings with only one value per task, which divide the tasks into arms."""
     profile = context.profile
     is_judged = (profile.task_codes >= 0) & np.isfinite(profile.row_verdicts)
     for name in () if context.is_known_format else filter(is_setting, context.unread_columns):
@@ -597,7 +598,7 @@ def pooled_arm_findings(context: CheckContext) -> Iterator[CheckFinding]:
 
 
 def scorer_list_findings(context: CheckContext) -> Iterator[CheckFinding]:
-    """Find lists of outcomes in which the scorers have the same names in all records."""
+    """Find lists that contain one outcome per scorer, with the same scorers in all records."""
     batch = next((b for b in context.batches if b.roles.row_type == "lists"), None)
     way = context.role_column("outcome").replace(EACH_ENTRY_KEY, "").rpartition(".")[0]
     if batch is None or not way:

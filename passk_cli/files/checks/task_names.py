@@ -1,4 +1,4 @@
-"""Find task names that are really a header, a total, a model or a row id, or that have two
+"""Find tasks that are in fact headers, totals, models or row ids, and tasks that occur in two
 spellings."""
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def row_id_findings(context: CheckContext) -> Iterator[CheckFinding]:
 
 
 def _has_mostly_repeated_values(codes: Ints) -> bool:
-    """Whether nearly all values occur in several rows, as the question of a task does."""
+    """Whether nearly all values occur in several rows, like the question of a task."""
     sizes = np.bincount(codes[codes >= 0], minlength=1)
     return bool(len(sizes) >= 5 and codes.min() >= 0 and np.mean(sizes > 1) >= 0.9)
 

@@ -206,7 +206,8 @@ def reordered_list_findings(context: CheckContext) -> Iterator[CheckFinding]:
 
 
 def _attack_column(context: CheckContext, outcome: str) -> str:
-    """The first column about attacks if the outcome column is named "success", otherwise ""."""
+    """The first column about attacks, if the outcome column is named like "success". The result is
+    "" if there is no such column."""
     if not column_name_words(outcome) & _SUCCESS_WORDS or EQUALITY_OPERATOR in outcome:
         return ""
     return next(
@@ -232,8 +233,8 @@ def _ambiguous_success_finding(context: CheckContext, outcome: str, attack: str)
 
 
 def _contains_expected_verdicts(context: CheckContext, name: str, outcome: str) -> bool:
-    """Whether a column contains only verdicts, and some of these verdicts also occur in the
-    outcome."""
+    """Whether a column contains only verdicts, and some of these verdicts also occur in the outcome
+    column."""
     profile = context.profile
     expected, outcomes = (
         {text.lower() for text in profile.distinct_texts(c, 50)} for c in (name, outcome)
@@ -246,8 +247,8 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
     """Whether a column that is named like a verdict or a grade contradicts the outcome column.
 
     A grade contradicts the outcome if no threshold on the grade reproduces the outcome. A verdict
-    contradicts the outcome if they agree in some rows and disagree in other rows, or if the verdict
-    is always opposite to a constant outcome.
+    contradicts the outcome if the two agree in some rows and disagree in other rows. A verdict that
+    is always opposite to a constant outcome also contradicts the outcome.
     """
     profile = context.profile
     terms = column_name_words(name)
@@ -327,7 +328,7 @@ def _no_threshold_reproduces_outcome(numbers: Floats, verdict: Floats, *, ended:
     Rows without a grade or without an outcome are ignored.
 
     ended : whether the outcome may show only that a run ended. If `ended` is true, a varying grade
-        contradicts an outcome that always passes.
+        contradicts an outcome that is the same in all rows.
 
     >>> grades, verdict = np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 0.0])
     >>> _no_threshold_reproduces_outcome(grades, verdict, ended=False)

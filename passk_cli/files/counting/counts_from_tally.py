@@ -142,8 +142,8 @@ def _raise_no_attempts_error(
 
 
 def _series_codes(statement: Statement, cells: Mapping[str, Any], attempted: Any) -> Any:
-    """Integer codes of models and groups. If a category column is ordered, the codes follow its
-    order."""
+    """The integer codes of models and groups. The codes of an ordered category column follow the
+    order of the categories."""
     layouts = [batch.layout for batch in statement.batches]
     orders = dict(chain.from_iterable(layout.category_orders.items() for layout in layouts))
     columns = [cells[column][attempted].texts_and_codes for column in ("name", *statement.groups)]
@@ -309,7 +309,7 @@ def _require_no_data_errors(
 def _require_one_model_per_label(
     batches: Sequence[Batch], cells: Mapping[str, Any], request: Request
 ) -> None:
-    """Raise DataError if the user labels a file with several models, unless --pool pools the
+    """Raise DataError if a file with a label contains several models, unless --pool pools these
     models."""
     labels = {
         request.alias_of(s.label): (s, b.roles.model)

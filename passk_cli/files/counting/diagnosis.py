@@ -146,7 +146,7 @@ def _condition_error(message: str, request: Request) -> ParameterError:
 
 
 class _MatchingRow(NamedTuple):
-    """A row for which a condition is true, with its place in a file and its selected values."""
+    """A row for which a condition is true, with the place of the row and the selected values."""
 
     batch: Batch
     source: Source
@@ -206,7 +206,7 @@ def first_matching_rows(
 
 
 def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError:
-    """The error for the first outcome that passk cannot interpret, or for impossible counts."""
+    """The error for the first outcome that passk cannot interpret, including impossible counts."""
     sizes = ["n_text", "c_text", ARE_VALID_COUNTS_SQL] if statement.has_counts else []
     (row,) = first_matching_rows(
         con, statement, "task IS NOT NULL AND verdict = -1", ["outcome", *sizes]
@@ -329,8 +329,8 @@ def absent_field_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> 
 
 
 def condition_values_text(con: duckdb.DuckDBPyConnection, statement: Statement) -> str:
-    """A sentence that lists some values of the first column in --where, or "" for a nested
-    field.
+    """A sentence that lists some values of the first column in --where. The result is "" if this
+    column is a nested field.
     """
     column, values = [*names_in_condition(con, statement.request.where), ""][0], dict[str, None]()
     for batch in statement.batches:
@@ -349,7 +349,7 @@ def missing_name_error(
 ) -> DataError:
     """The error for the first record without a task or a model.
 
-    lacking : the number of attempts without a task, and the number of all attempts in the file.
+    lacking : the number of attempts without a task, and the number of all attempts.
     """
     nameless = "task IS NULL" if role == "task" else "task IS NOT NULL AND model IS NULL"
     (row,) = first_matching_rows(con, statement, nameless)
@@ -380,8 +380,8 @@ def missing_name_error(
 def repeated_attempt_error(
     con: duckdb.DuckDBPyConnection, statement: Statement, repeats: RepeatedAttempts
 ) -> DataError:
-    """The error for the first repeated attempt. The error names the places of both rows with this
-    attempt."""
+    """The error for the first repeated attempt. The error names the places of the first two rows
+    with this attempt."""
     key = ("model", *statement.groups, "task", "attempt")
     same = (
         f"{column} IS NOT DISTINCT FROM {'NULL' if value is None else quote_text(value)}"
@@ -413,8 +413,9 @@ def repeated_attempt_error(
     differs = any(later.record != first.record for later in later_rows)
     settles: tuple[SuggestedFix, ...] = (resumed, copy, as_attempts) if differs else _REPEAT_FIXES
     if settings:
-        # Attempts under different settings are neither copies nor resumed runs. passk suggests no
-        # complete command for these attempts, because other attempts may differ in other settings.
+        # Attempts under different settings are neither copies nor resumed runs. passk cannot
+        # suggest one command for all attempts, because attempts in other files may differ in other
+        # settings.
         flags = " ".join(f"--by {shlex.quote(name)}" for name in settings)
         settles, remedy = (), f"report each setting separately with {flags}"
     column = first.batch.roles.attempt
@@ -449,7 +450,8 @@ def repeated_attempt_error(
 def _differing_settings(
     record: Mapping[str, Any], other_record: Mapping[str, Any], above: str = ""
 ) -> Iterator[str]:
-    """The names of settings in which two records differ, including nested settings one level deep.
+    """The names of the settings that differ between two records. Nested settings are compared one
+    level deep.
 
     >>> [*_differing_settings({"mode": "a", "x": {"effort": "low"}, "time": 1}, {"mode": "b"})]
     ['mode', 'x.effort']

@@ -42,7 +42,7 @@ OutcomeWordCount = tuple[str, int, int | None]
 def outcome_option_messages(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> list[Diagnostic]:
-    """The messages about the words of --passes and --fails, and about a threshold that has no
+    """The messages about the words of --passes and --fails, and the message that --threshold has no
     effect."""
     request, messages = statement.request, list[Diagnostic]()
     names_words = bool(request.passes or request.fails) and not request.all_of
@@ -62,8 +62,8 @@ def word_messages(
 ) -> list[Diagnostic]:
     """The message that lists which outcome words count as passes and which count as failures.
 
-    Errors: DataError if no outcome is one of the words of --passes (or --fails), unless the other
-    option names all outcomes. DataError if numeric outcomes would fail because --passes names only
+    Errors: DataError if --passes (or --fails) contains none of the outcomes, unless the other
+    option contains all outcomes. DataError if some outcomes are numbers, but --passes names only
     words and there is no threshold.
     """
     values = {word.strip().lower() for word, *_ in words if word is not None}

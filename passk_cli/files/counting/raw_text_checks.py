@@ -72,7 +72,7 @@ SEVERAL_SCORE_COLUMNS_NOTE = DiagnosticType(
 
 
 def mixed_task_type_messages(kinds: Mapping[str, str], tasks: TextColumn) -> Iterator[Diagnostic]:
-    """Yield a message if tasks are numbers in one file and texts in another file.
+    """Yield a message if the tasks are numbers in one file and strings in another file.
 
     kinds : maps "number" and "text" to the first file that contains tasks of this kind.
     """

@@ -170,7 +170,7 @@ def _fill_profile_table(
 def profile_complete_cells(
     con: duckdb.DuckDBPyConnection, statement: Statement, columns: Sequence[str], one_in: int
 ) -> DataProfile:
-    """Build a profile of all rows of one in `one_in` tasks, which are chosen by hash.
+    """Build a profile of all rows of some tasks. A hash selects one in `one_in` tasks.
 
     Errors: duckdb.Error if a query fails.
     """
@@ -251,7 +251,7 @@ def _batches_of_kept_models(statement: Statement) -> Iterator[Batch]:
 
 
 def _scalar_and_record_columns(batch: Batch, by: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The names of scalar columns (columns with a role first), and the names of nested columns."""
+    """The names of the scalar columns and of the nested columns. Columns with a role come first."""
     kinds = batch.layout.kinds_by_column
     playing = [c for c in (*batch.roles.columns().values(), *by) if find_column_and_keys(c, kinds)]
     playing = [c for c in playing if not is_list_column(c, kinds)] + ["suite"] * batch.has_suites
@@ -265,7 +265,7 @@ def _scalar_and_record_columns(batch: Batch, by: Sequence[str]) -> tuple[list[st
 
 
 def _text_sql_by_column(batches: Sequence[Batch], columns: Sequence[str]) -> dict[str, str]:
-    """Map each column to SQL for its value as a string, or for NULL if the value is empty."""
+    """Map each column to SQL that returns the value as a string, or NULL for an empty value."""
     texts = {}
     for place, name in enumerate(columns):
         kinds = [
@@ -359,7 +359,7 @@ def _write_samples(
 
 
 def _block_starts(files: Sequence[str]) -> dict[int, list[int]]:
-    """Map the index of each file to the positions of its evenly spaced blocks."""
+    """Map the index of each file to the start positions of blocks, spaced evenly over all files."""
     sizes = np.array([os.path.getsize(path) for path in files])
     ends = np.cumsum(sizes)
     starts = np.linspace(0, max(int(ends[-1]) - BLOCK_BYTES, 0), BLOCKS).astype(np.int64)
@@ -371,7 +371,7 @@ def _block_starts(files: Sequence[str]) -> dict[int, list[int]]:
 
 
 def _first_block_starts(files: Sequence[str]) -> dict[int, list[int]]:
-    """Choose evenly spaced files, and map the index of each chosen file to 0, the position of its
+    """Choose evenly spaced files, and map the index of each chosen file to [0], the start of the
     first block."""
     places = np.linspace(0, len(files) - 1, min(BLOCKS, len(files))).astype(int)
     return {place: [0] for place in places.tolist()}

@@ -32,8 +32,8 @@ def sampled_rows(
 ) -> SampledRows | None:
     """Find the order of attempts and the groups of tasks in the sample.
 
-    The result is None if rows contain counts or lists, or if options select only some models, tasks
-    or rows of files that are larger than the sample.
+    The result is None if rows contain counts or lists. The result is also None if the files are
+    larger than the sample and options select only some models, tasks or rows.
     """
     profile, request = context.profile, context.request
     has_filter = request.where or request.models or request.exclude_models
@@ -57,8 +57,8 @@ def sampled_rows(
 def _ordered_attempts(
     context: CheckContext, statement: Statement, series: Ints, is_judged: Bools
 ) -> OrderedAttempts | None:
-    """The outcomes in the order of attempt numbers, or None if attempt numbers are missing or
-    repeated."""
+    """The outcomes in the order of the attempt numbers. The result is None if attempt numbers are
+    missing or repeated."""
     profile, column = context.profile, context.role_column("attempt")
     if column not in profile.columns or any(b.roles.attempt != column for b in context.batches):
         return None
@@ -98,8 +98,8 @@ def _series_names(
 def _task_groups(
     context: CheckContext, series: Ints, is_judged: Bools, settings: Collection[str]
 ) -> ClusterCandidates | None:
-    """The pass rates of tasks, and the unread columns that divide tasks into groups, or None if
-    there are no such columns.
+    """The pass rates of tasks, and the unread columns that divide the tasks into groups. The result
+    is None if there are no such columns.
 
     Columns that contain settings, benchmarks or properties of attempts are excluded.
     """
@@ -134,8 +134,8 @@ def _task_groups(
 def _group_codes_by_task(
     column: SampledColumn, task: Ints, is_judged: Bools, tasks: int
 ) -> Ints | None:
-    """The group of each task, or None if a task has no single group or if the groups are too
-    small.
+    """The group of each task. The result is None if a task has no single group, or if the groups
+    are too few or too small.
     """
     codes = column.codes[is_judged]
     if codes.min(initial=0) < 0 or 2 * column.distinct_count > tasks:

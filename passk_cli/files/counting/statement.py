@@ -1,13 +1,13 @@
 """Count attempts and passes with one SQL statement that returns one row per model and task.
 
 The statement reads only columns with a role, usually as strings. The statement groups the rows by
-the values of these columns, so the verdict of each distinct outcome is computed once. One
+the values of these columns, so passk computes the verdict of each distinct outcome only once. One
 fingerprint per model and task detects repeated attempt numbers. The fingerprint is the XOR of the
-hashes of the attempt numbers, and it must equal the fingerprint of 0, …, n − 1 or of 1, …, n. If
-the fingerprint differs, passk counts the repeated attempts exactly. Attempt numbers are read as
-DOUBLE if they look like numbers, which saves a tenth of the reading time. If two numbers differ as
-DOUBLE, their strings differ, too, so the fingerprint cannot miss a repeat. The exact count of
-repeated attempts reads attempt numbers as strings.
+hashes of the attempt numbers. passk compares the fingerprint with the fingerprints of 0, …, n − 1
+and of 1, …, n. If the fingerprint differs from both, passk counts the repeated attempts exactly.
+Attempt numbers are read as DOUBLE if they look like numbers, which saves a tenth of the reading
+time. Equal strings are also equal as DOUBLE, so the fingerprint cannot miss a repeated attempt. To
+count repeated attempts exactly, passk reads attempt numbers as strings.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ BENCHMARK_COLUMN_NAMES = ("suite", "benchmark", "dataset", "subset", "split")
 
 
 def _possible_benchmark_columns(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
-    """Columns that may contain the benchmark of a task. The result is empty if --pool names such a
-    column."""
+    """The columns that may contain the benchmark of a task. The result is empty if --pool names a
+    column that may contain the benchmark."""
     columns = {name for batch in batches for name in batch.layout.kinds_by_column}
     lower_names = {
         name: name.lower() for name in sorted(columns) if name.lower() in BENCHMARK_COLUMN_NAMES
@@ -85,19 +85,19 @@ def _possible_benchmark_columns(batches: Sequence[Batch], request: Request) -> t
 
 
 class LateColumnError(Exception):
-    """A column with a role occurs only after the records from which passk detected the columns."""
+    """A column with a role first occurs after the records from which passk detected the columns."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReadingCare:
-    """How carefully passk reads rows. passk first reads quickly, and reads again with more care if
-    a row causes an error.
+    """How carefully passk reads rows. At first, passk reads as fast as possible. If a row causes an
+    error, passk reads the rows again with more care.
 
     is_sequential : whether a text table is read sequentially. Parallel reading of parts of the
         table is faster, but fails for lines of more than 2 MB and for parts that begin inside
         quotes.
-    number_cast_index : the index in NUMBER_CAST_SQL_VARIANTS of the SQL that a condition uses to
-        compare numbers.
+    number_cast_index : the index of an entry in NUMBER_CAST_SQL_VARIANTS. The entry is the SQL that
+        converts values to numbers in conditions.
     has_numeric_attempts : whether attempt numbers are read as DOUBLE.
     max_record_bytes : the maximum size of a record, in bytes.
     """
@@ -129,21 +129,23 @@ class RepeatedAttempts:
 @dataclass(frozen=True, eq=False, repr=False)
 class Tally:
     """The result of the SQL statement that counts attempts. Each array in `cell_columns` has one
-    entry per (model, groups, task).
+    entry for each combination of model, groups and task.
 
     cell_columns : maps columns to arrays, which are sorted by name, groups and task. The columns
-        name, group0, …, task, model_low and model_high (only if files have labels), cluster_low and
-        cluster_high (only with clusters), and benchmark0_low, … (only if columns name benchmarks)
-        are `TextColumn` objects. The columns n, passed, missing, bad, graded, numbered and attempts
-        contain integers. The columns unrepeated, worded (whether a word means a missing outcome)
+        name, group0, … and task are `TextColumn` objects. Further `TextColumn` objects are
+        model_low and model_high (if files have labels), cluster_low and cluster_high (if tasks have
+        clusters), and benchmark0_low, … (if columns may contain benchmarks). The columns n, passed,
+        missing, bad, graded, numbered and attempts contain integers. The columns unrepeated, worded
+        (whether a word such as "timeout" means a missing outcome) and files_differ contain truth
+        values.
         and files_differ contain truth values.
-    cell_columns_with_repeats : the cells before repeated attempts were dropped.
-    rejected_row_count : the number of rows that --skip-bad skipped because of their wrong number of
-        fields.
-    missing_reason_counts : maps each model to its words for a missing outcome, such as "timeout",
-        with the number of attempts per word.
-    kept_duplicate : which row of a repeated attempt --duplicates kept ("first" or "last"), or None
-        if --duplicates dropped no rows.
+    cell_columns_with_repeats : like `cell_columns`, but before repeated attempts were dropped.
+    rejected_row_count : the number of rows that --skip-bad skipped, because the rows have a wrong
+        number of fields.
+    missing_reason_counts : maps each model to counts of the words for a missing outcome, such as
+        "timeout".
+    kept_duplicate : "first" or "last" if --duplicates kept the first or the last row of each
+        repeated attempt, or None if --duplicates dropped no rows.
     """
 
     cell_columns: dict[str, Any]
@@ -247,15 +249,15 @@ class Statement:
         return self.for_files(batches).with_changes(carried=tuple(columns))
 
     def for_files(self, batches: Sequence[Batch]) -> Statement:
-        """A copy of the statement that reads only the given files, sequentially and with attempt
-        numbers as strings."""
+        """A copy of the statement that reads only the given files. The copy reads the files
+        sequentially and reads attempt numbers as strings."""
         file_statement = Statement(batches, self.names, self.request, self.where)
         care = replace(self.care, is_sequential=True, has_numeric_attempts=False)
         return file_statement.with_changes(care=care, has_counts=self.has_counts)
 
     def tally_sql(self, keep: str | None) -> str:
-        """The SQL that returns the tally of attempts. The parameter `keep` sets which row of a
-        repeated attempt counts."""
+        """The SQL that returns the tally of attempts. If `keep` is "first" or "last", only this row
+        of each repeated attempt counts."""
         # If there is only one file, passk does not group the rows by file, because counting would
         # take 5 % longer.
         only = self.only_file
@@ -326,7 +328,7 @@ keyed AS (
 SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE times > 1"""
 
     def contradicting_repeats_sql(self) -> str:
-        """SQL for the number of attempts that are repeated with different outcomes."""
+        """SQL for the number of repeated attempts that have different outcomes."""
         key = ", ".join(["model", *self.groups, "task", "attempt"])
         return f"""
 WITH {self.rows_with_model_names_sql(None)}
@@ -341,29 +343,29 @@ SELECT model, lower(trim(outcome)) AS word, count(*)
 FROM named WHERE word IN {ENDED_WITHOUT_VERDICT_WORDS} AND task IS NOT NULL GROUP BY 1, 2"""
 
     def matching_rows_sql(self, condition: str) -> str:
-        """SQL that defines the CTE `matching`, which contains the rows for which a condition on
-        columns and `attempt_verdict_sql` is true."""
+        """SQL that defines the CTE `matching`, which contains all rows for which a condition is
+        true. The condition can use all columns and `verdict` (see `attempt_verdict_sql`)."""
         return f"""
 WITH {self.rows_with_model_names_sql(None)},
 matching AS (SELECT named.*, {self.attempt_verdict_sql()} AS verdict FROM named WHERE
 {condition})"""
 
     def outcome_words_sql(self) -> str:
-        """SQL for the number of rows per outcome word, with the verdict for each word."""
+        """SQL for each outcome word, with the number of rows and the verdict of the word."""
         return f"""
 WITH {self.rows_sql(None)}
 SELECT trim(outcome) AS word, count(*) AS times, any_value({self.attempt_verdict_sql()}) AS verdict
 FROM rows WHERE task IS NOT NULL AND outcome IS NOT NULL GROUP BY 1 ORDER BY times DESC, word"""
 
     def sampled_task_rows_sql(self, one_in: int) -> str:
-        """SQL that selects the rows of one in `one_in` tasks, which are chosen by hash."""
+        """SQL that selects all rows of some tasks. A hash selects one in `one_in` tasks."""
         return f"""
 WITH {self.rows_with_model_names_sql(None)}
 SELECT named.* FROM named WHERE task IS NOT NULL AND hash(task) % {one_in} = 0"""
 
     def model_task_pairs_sql(self) -> str:
-        """SQL for all pairs of a model and a task in the data, before --model and --only-task are
-        applied."""
+        """SQL for all pairs of a model and a task in the data, even if --model or --only-task
+        excludes the pair."""
         unchosen = replace(
             self.request.with_all_models(), alias={}, only_tasks=(), exclude_tasks=()
         )
@@ -378,8 +380,8 @@ WITH {self.with_changes(request=self.request.with_all_models()).rows_with_model_
 SELECT DISTINCT model FROM named WHERE model IS NOT NULL ORDER BY model"""
 
     def rows_with_model_names_sql(self, keep: str | None) -> str:
-        """The CTEs of `rows_sql`, and a CTE `named` that contains the rows with the final model
-        names."""
+        """The CTEs of `rows_sql`, followed by a CTE `named`, which contains the rows with the final
+        names of the models."""
         return f"""{self.rows_sql(keep)},
 named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
           FROM rows LEFT JOIN names ON names.file = rows.file)"""
@@ -387,11 +389,11 @@ named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
     def rows_sql(self, keep: str | None, *, file_order: bool = False, truths: bool = False) -> str:
         """The CTEs `names` (model names by file) and `rows` (the rows of all files as one table).
 
-        keep : which row of a repeated attempt to keep ("first" or "last"), or None to keep all
-            rows.
-        file_order : whether the rows are in the order of files and lines, which requires a
+        keep : "first" or "last" if the SQL keeps only the first or the last row of each repeated
+            attempt, or None if the SQL keeps all rows.
+        file_order : whether the rows are in the order of files and lines. This order requires a
             connection that preserves the insertion order.
-        truths : whether outcomes stay truth values instead of becoming strings.
+        truths : whether outcomes remain truth values. Otherwise, outcomes become strings.
         """
         names = {path: self.request.alias_of(name) for path, name in self.names.items()}
         pairs = [f"({quote_text(path)}, {quote_text(n)})" for path, n in names.items()]
@@ -536,7 +538,7 @@ rows AS (SELECT row.* FROM picked)"""
         return f"SELECT {rows} FROM {source}"
 
     def relation_sql(self, batch: Batch, types: Mapping[str, str]) -> str:
-        """SQL for the files of a batch as a table with the given columns."""
+        """SQL for a table that contains the given columns of all files in a batch."""
         document = batch.layout.kind == "json"
         return batch.layout.relation_sql(
             [source.path for source in batch.sources],
@@ -578,7 +580,7 @@ rows AS (SELECT row.* FROM picked)"""
             yield f"EXPLAIN SELECT 1 FROM ({table}) WHERE {condition}"
 
     def renamed_column_queries(self, role: str) -> Iterator[str]:
-        """Queries (one per batch) that find a record with another usual column name for a role."""
+        """Queries (one per batch) that find a record in which a role has another column name."""
         for batch in self.batches:
             layout, column = batch.layout, batch.roles.column(role) or ""
             known_columns = {name.lower() for name in layout.kinds_by_column}
@@ -642,8 +644,8 @@ rows AS (SELECT row.* FROM picked)"""
         return types | dict.fromkeys(nested, "JSON"), nested
 
     def attempt_verdict_sql(self) -> str:
-        """SQL for the verdict: 1 (pass), 0 (failure), 2 (counts), 3 (score), NULL (missing), −1
-        (unknown)."""
+        """SQL for the verdict, which is 1 (pass), 0 (failure), 2 (counts), 3 (score), −1 (unknown)
+        or NULL (missing)."""
         graded = self.request.conversion is not None
         # The columns of `--all` already contain verdicts, so passk does not apply words for passes
         # and failures again.
@@ -669,10 +671,10 @@ def _missing_column_error(column: str, batch: Batch) -> DataError:
 
 
 def run_statement(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement, Tally]:
-    """Run the statement, and count repeated attempts exactly if there may be any.
+    """Run the statement. If there may be repeated attempts, also count them exactly.
 
-    Return the tally, and a copy of the statement with the care that the files needed. Errors:
-    LateColumnError, or duckdb.Error for a bad line, which the caller then locates.
+    Return the statement that succeeded, which may read with more care, and the tally.
+    Errors: LateColumnError, or duckdb.Error for a bad line. The caller must locate the bad line.
     """
     csv = any(b.layout.kind == "csv" for b in statement.batches)
     con.execute("SET preserve_insertion_order = false")
@@ -704,7 +706,8 @@ def run_statement(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple
 def _run_tally(
     con: duckdb.DuckDBPyConnection, statement: Statement, keep: str | None
 ) -> tuple[Statement, dict[str, Any]]:
-    """Run the statement with increasing care until it succeeds, and return its result."""
+    """Run the statement with increasing care until it succeeds. Return this statement and the
+    result."""
     keys = ["name", *statement.groups, "task"]
     texts = [*keys, *["model_low", "model_high"] * statement.labelled]
     texts += ["cluster_low", "cluster_high"] * bool(statement.request.cluster)

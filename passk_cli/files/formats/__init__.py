@@ -105,8 +105,8 @@ FORMAT_NAMES = (*FORMATS, *TABLE_FORMATS)
 
 
 def recognise_format(file: File) -> tuple[File, Format] | None:
-    """Recognise the format of a file by its content. passk reads only as much of the file as it
-    needs.
+    """Recognise the format of a file by its content. passk reads no more of the file than
+    necessary.
 
     The result is None if the file matches no format.
     """
@@ -135,7 +135,7 @@ def format_of_short_document(file: File) -> Format | None:
 def format_required_by_options(
     file: File, records: str | None, columns: Collection[str]
 ) -> Format | None:
-    """The format that `--records` or a column of line numbers requires, or None if neither is used.
+    """The format for `--records` or for a column of line numbers, or None if neither is requested.
 
     records : the key under which a document contains its records.
     columns : the columns that have a role.

@@ -1,11 +1,12 @@
-"""Aider's benchmark: .aider.results.json in the folder of each exercise.
+"""Results of Aider's benchmark: the file .aider.results.json in the folder of each exercise.
 
 Source: github.com/Aider-AI/aider (Apache-2.0), benchmark/benchmark.py.  In Aider's result file, the
 list tests_outcomes has one entry per try. Aider tries an exercise until its tests pass, and each
 try sees the test output of the previous try. Therefore, passk reads all tries at an exercise as one
-attempt. The outcome `final` is the result of the last try, like aider's pass_rate_2, and the
-outcome `first` is its pass_rate_1.  A second run of all exercises gives each exercise a second
-attempt.  If an exercise raised an exception, its file contains only the exception.
+attempt. The outcome `final` is the result of the last try, and the outcome `first` is the result of
+the first try. Aider's pass_rate_2 and pass_rate_1 are the pass rates of these outcomes.  A second
+run of all exercises gives each exercise a second attempt.  If an exercise raised an exception, the
+result file contains only the exception.
 """
 
 from __future__ import annotations

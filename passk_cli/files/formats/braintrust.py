@@ -3,9 +3,9 @@ json.dump.
 
 Source: github.com/braintrustdata/braintrust-sdk (Apache-2.0), py/src/braintrust/framework.py, read
 at 0.48.1: {summary, results: [{input, expected, output, scores, error, metadata}]}.  passk offers
-each score as an outcome.  The option `trial_count` repeats each input, and passk numbers the
-attempts at an input in the order of the results.  A task that raised an exception has an error and
-no scores. A scorer that raised an exception has no score.
+each score as an outcome.  In Braintrust, the option `trial_count` repeats each input. passk numbers
+the attempts at an input in the order of the results.  A task that raised an exception has an error
+and no scores. A scorer that raised an exception has no score.
 """
 
 from __future__ import annotations

@@ -2,13 +2,14 @@
 
 Source: github.com/confident-ai/deepeval (Apache-2.0), deepeval/test_run/test_run.py and api.py.  A
 run contains the lists testCases and conversationalTestCases. In .latest_test_run.json, these two
-lists are below the key testRunData.  The name of a test case only numbers the cases, so passk uses
-the question of the case as the task.  A test case passes if all its metrics pass, and passk ignores
-metrics with the flag `flaky`.  DeepEval writes a failure if a metric raised an error, although the
-metric did not judge the answer. If a metric raised an error, passk treats the outcome as missing,
-unless another metric failed.  If DeepEval sends results to its web service, .latest_test_run.json
-contains a link instead of results. The file test_run_TIME.json repeats the last run. DeepEval can
-also store runs in a database, with its module sqlite_store/store.py.
+lists are below the key testRunData.  The names of test cases are only numbered, for example
+test_case_0, so passk uses the question of a case as the task.  A test case passes if all metrics of
+the case pass, and passk ignores metrics with the flag `flaky`.  DeepEval writes a failure if a
+metric raised an error, although the metric did not judge the answer. If a metric raised an error,
+passk treats the outcome as missing, unless another metric failed.  If DeepEval sends results to its
+web service, .latest_test_run.json contains a link instead of results. The file test_run_TIME.json
+repeats the last run. DeepEval can also store runs in a database (see its module
+sqlite_store/store.py).
 """
 
 from __future__ import annotations

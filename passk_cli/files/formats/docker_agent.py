@@ -3,9 +3,9 @@
 Source: github.com/docker/docker-agent (Apache-2.0), pkg/evaluation/save.go and eval.go,
 pkg/session/session.go, read at 219e8ce: {name, summary: {total_evals}, sessions: [{title,
 eval_result: {passed, error, checks: {size, tool_calls, relevance}}}]}.  The field `passed` is the
-verdict of all checks, and passk offers each check as an outcome as well.  The option `--repeat`
-adds " #2" to the titles of second attempts.  An evaluation that ended with an error has no outcome.
-An evaluation without a session appears only in the summary.
+verdict of all checks, and passk offers each check as an outcome as well.  In docker agent, the
+option `--repeat` adds " #2" to the titles of second attempts.  An evaluation that ended with an
+error has no outcome. An evaluation without a session appears only in the summary.
 """
 
 from __future__ import annotations

@@ -68,7 +68,8 @@ def _contents(file: File) -> Contents:
 
 
 def _attempts(value: Any) -> list[tuple[object, object, object]]:
-    """The (status of base tests, status of added tests, solution) of each attempt at a task."""
+    """The status of the base tests, the status of the added tests, and the solution of each attempt
+    at a task."""
     if isinstance(value, list):
         return [
             (

@@ -1,12 +1,13 @@
-"""Every Eval Ever's instance-level records, versions 0.2 and 0.3, with one JSON record per line.
+"""Instance-level records of Every Eval Ever, versions 0.2 and 0.3, with one JSON record per line.
 
 Source: github.com/evaleval/every_eval_ever (MIT), instance_level_eval.schema.json.  A record has
 model_id, evaluation_name, sample_id and evaluation {score, is_correct}.  If a sample was judged in
 several ways, it has one record per evaluation_result_id. passk offers these records as outcomes and
-does not count them as attempts.  Attempts are numbered by metadata.epoch if a record has this key.
+does not count them as attempts.  If a record has the key metadata.epoch, the value of this key is
+the attempt number.
 
-`record_from_columns_sql` writes such records, with an empty `input` because passk does not know the
-text of the samples.
+The function `record_from_columns_sql` writes such records. Their key `input` is empty, because
+passk does not know the text of the samples.
 """
 
 from __future__ import annotations
@@ -85,8 +86,8 @@ def _contents(file: File) -> Contents:
 
 
 def _usage_amounts(record: Any) -> dict[str, object]:
-    """The tokens, milliseconds and turns in a record, and amounts that `passk convert` wrote to the
-    metadata of the record, for example dollars."""
+    """The numbers of tokens, milliseconds and turns in a record, and further amounts, for example
+    costs, that `passk convert` wrote to the metadata."""
     carried = {name: nested_value(record, "metadata", name) for name in sorted(AMOUNT_UNITS)}
     usage = _read_usage_amounts(record).items()
     return carried | {name: amount for name, amount in usage if amount is not None}

@@ -1,4 +1,4 @@
-"""The classes that all formats share: `File`, `Row` (an attempt) and `Format`."""
+"""The classes and functions that all formats share, such as `File`, `Row` and `Format`."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ _TYPE_PHRASES: dict[type, str] = {
 
 @dataclass(eq=False)
 class File:
-    """One file before passk reads its attempts: the keys that identify its format, and its records.
+    """A file before passk reads the attempts, with the keys that identify the format of the file.
 
-    structure : "lines" (a JSON record per line), "object", "array" (of JSON), "zip", "parquet" or
-        "other".
+    structure : "lines" (one JSON record per line), "object" (a JSON object), "array" (a JSON
+        array), "zip", "parquet" or "other".
     keys : the dotted keys of a document, with [] for the first element of a list, for example
         "results[].is_resolved" or "[].task_id". In a file of lines, `keys` contains the keys of the
-        first record. In a zip, it contains the names of the members. In a Parquet file, it contains
-        the columns and their fields.
+        first record. In a zip, `keys` contains the names of the members. In a Parquet file, `keys`
+        contains the columns and their fields.
     start_text : the beginning of the file.
     start_value : the JSON value at the beginning of the file, even if this value is incomplete.
     short_document : the complete document if it is short, otherwise None.
@@ -126,8 +126,8 @@ class File:
 
         Without keys, the method yields the elements of an array, or the records of a file of lines.
 
-        siblings : a dict to which this method adds the values next to the list. If such a value is
-            a list, only its first element is added.
+        adjacent_values : a dict to which this method adds the values next to the list. In a long
+            document, the method adds only the first element of a list.
         Errors: DataError if the file is not JSON.
         """
         if self.short_document is None:
@@ -192,11 +192,11 @@ class File:
             raise damaged_parquet_error(self.source, str(error)) from None
 
     def sibling_document(self, relative: str) -> Any:
-        """The content of another JSON file, which is given by its path relative to the folder of
-        this file.
+        """The content of another JSON file. The path in `relative` starts at the folder of this
+        file.
 
-        The result is None if the file does not exist or is too long. passk never opens pipes and
-        devices as sibling files, because reading them can block or never end.
+        The result is None if the other file does not exist, is too long, or cannot be read. passk
+        never opens pipes and devices as sibling files, because reading them can block or never end.
         """
         path = os.path.normpath(self.path.parent / relative)
         if path not in self.sibling_documents:
@@ -276,8 +276,7 @@ def sniff_file(
 def _first_record(start: str, complete: bool) -> dict[str, Any] | None:
     """The first record in a file of lines, or None if the lines are not records.
 
-    The result is None for a single line, because the line may be a document instead of a file of
-    lines.
+    The result is None if the file has only one line, because this line may be a document.
     """
     texts = start.split("\n")
     texts = [line for line in (texts if complete else texts[:-1]) if line.strip()]
@@ -296,13 +295,13 @@ class Row:
     """One attempt by a model at a task, in the words of the harness that wrote the file.
 
     task : the name of the task in the harness.
-    outcome : True for a pass, False for a failure, None for a missing outcome, a number if the
-        harness does not define which score passes, or a value of an unknown kind, which a later
-        check reports with its place.
+    outcome : True for a pass, False for a failure, or None for a missing outcome. If the harness
+        does not define which score passes, the outcome is a number. A later check reports any other
+        value with its place.
     score : the score from the harness. With `--threshold`, the score decides whether the attempt
         passes.
-    attempt : the number or name of the attempt within the run, which must be different for each
-        attempt at a task.
+    attempt : the number or name of the attempt within the run. Attempts at the same task must have
+        different numbers or names.
     reason : why the outcome is missing, or why the attempt failed: "error", "timeout",
         "infrastructure", "not attempted" ….
     default_missing_reason : the reason if the outcome is missing and `reason` is empty.
@@ -354,19 +353,19 @@ class RowRequest:
 class Contents:
     """The attempts in one file, and the facts that the file contains about the attempts.
 
-    rows : a function that yields the attempts (in a generic format, records with the columns of the
-        file), one at a time and in the order of the file.
+    rows : a function that yields the attempts one at a time, in the order of the file. For a
+        generic format, the function yields records with the columns of the file.
     outcome_names : the choices for `--outcome`. If there is only one choice, passk uses it. If no
         attempt was judged, `outcome_names` is None, and the file accepts any `--outcome`.
     constants : values that are the same for all attempts in the file, such as the model, the suite,
         the run or the temperature.  passk joins the runs of one model, and adds the suite to task
-        ids that are not unique. A generic format uses `constants` as columns for records that lack
-        these columns, and completes `constants` while the rows are read.
+        ids that are not unique. In a generic format, `constants` contains columns for records that
+        lack these columns, and is complete only after the rows were read.
     messages : messages about the file that a user should see.
-    default_outcome : the outcome that the harness itself uses as its verdict, and the default for
+    default_outcome : the outcome that the harness itself uses as the verdict, and the default for
         `--outcome`.
-    shuffled_task_order : the tasks in the shuffled order in which the run attempted them, or an
-        empty list if the run did not shuffle the tasks.
+    shuffled_task_order : the tasks in the order in which the run attempted them, if the run
+        shuffled the tasks. Otherwise, the list is empty.
     """
 
     rows: Callable[[RowRequest], Iterable[Row] | Iterable[Record]]
@@ -378,16 +377,16 @@ class Contents:
 
 
 class Example(NamedTuple):
-    """A small example file of a format, in the layout of its harness, without the keys that passk
-    ignores.
+    """A small example file of a format, in the layout of the harness. Keys that passk ignores are
+    left out.
 
     The content is invented. A test runs the command of each example.
 
-    paths : typical paths of files in this format, with placeholders in capitals, beginning with the
-        path of the file that contains `text`.
+    paths : typical paths of files in this format, with placeholders in capitals. The first path is
+        the path of the file that contains `text`.
     text : the content of the file, shown as JSON if the file is packed or binary.
     arguments : the arguments of `passk estimate`, if these arguments differ from the first path.
-    alternative : for a format that passk refuses, what the user can do instead.
+    alternative : what the user can do instead, if passk refuses the format.
     """
 
     paths: tuple[str, ...]
@@ -408,20 +407,20 @@ class Format:
     name : the name of the format in `--from` and in output.
     pass_rule : what counts as a pass, in one line.
     layout_documentation : the documentation of the layout, usually the source code that writes it.
-    recognises : a function that decides from the content of a file whether the file has this
-        format, because file names are only hints.
+    recognises : a function that decides whether a file has this format. The function decides from
+        the content of the file, because file names are only hints.
     read_contents : a function that reads the attempts. The function raises DataError for an
-        unusable file, or NoResultsError for a file without attempts, which passk skips if it is in
-        a folder.
+        unusable file, or NoResultsError for a file without attempts. In a folder, passk skips a
+        file without attempts.
     example : a small file of this format.
-    ignored_siblings : glob patterns for files that repeat a result file or belong to it, and that
-        passk does not read as results. The patterns are relative to the folder of the result file.
-        A function may also return the patterns for a given result file.
-    extra_cost_sources : what causes costs in addition to the model, if result files may lack these
-        additional costs.
-    read_usage_amounts : a function that returns the amounts in the record of a row. It maps the
-        usual name of each amount to the amount in the unit of this name, or to None if the amount
-        is unknown.
+    ignored_siblings : glob patterns for files that passk does not read as results, because they
+        repeat a result file or belong to it. The patterns are relative to the folder of the result
+        file. A function may also return the patterns for a given result file.
+    extra_cost_sources : sources of costs in addition to the model, such as a judge, if result files
+        may lack the costs of these sources.
+    read_usage_amounts : a function that returns the amounts in the record of a row. The function
+        maps the usual name of each amount, such as duration_ms, to the amount in the unit of this
+        name. An unknown amount is None.
     is_generic : true for a format that does not belong to one harness. The rows of a generic format
         are records with usual column names or names from `--field`. For a generic format,
         `--outcome` names a column.
@@ -452,7 +451,7 @@ class Format:
 
     @property
     def kind(self) -> str:
-        """ "harness", "refused", or "general" for a format that does not belong to one harness."""
+        """The kind of the format: "harness", "refused", or "general" (not from one harness)."""
         if self.is_generic:
             return "general"
         return "refused" if self.pass_rule.startswith("refused") else "harness"
@@ -497,7 +496,7 @@ def as_text(value: Any) -> str:
 
 
 def build_usage_amount_reader(**paths: str) -> Callable[[Any], Mapping[str, object]]:
-    """Return a function that reads amounts from a record, by the dotted path of each amount.
+    """Return a function that reads amounts from a record, given the dotted path of each amount.
 
     >>> build_usage_amount_reader(tokens_in="usage.input", turns="steps")({"usage": {"input": 30}})
     {'tokens_in': 30, 'turns': None}
@@ -517,8 +516,8 @@ def number_attempts(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def nested_value(value: Any, *keys: str | int) -> Any:
-    """The value that a path of keys and list positions leads to, or None if a key or position does
-    not exist.
+    """The value at a path of keys and list positions. The result is None if a key or a position
+    does not exist.
 
     >>> nested_value({"a": [{"b": 1}]}, "a", 0, "b"), nested_value({"a": None}, "a", "b")
     (1, None)
@@ -577,17 +576,17 @@ def require_type(file: File, place: str, value: Any, kind: type[ValueType]) -> V
 def require_list(file: File, place: str, value: Any) -> list[Any]:
     """Return the value if it is a list, or [] if the harness did not write a value.
 
-    Errors: DataError for any other value, like in `require_type`.
+    Errors: DataError for any other value (see `require_type`).
     """
     return require_type(file, place, value, list) or []
 
 
 def judge_by_pass_rule(value: Any, passes: Callable[[float], bool]) -> tuple[object, float | None]:
-    """Return (outcome, score) for a value that should be a score, using the pass rule of the
-    harness.
+    """Return (outcome, score) for a value that should be a score. The function `passes` is the pass
+    rule of the harness.
 
-    A value that is not a number is returned unchanged as the outcome. If there is no value, or if
-    it is NaN, the outcome is missing.
+    A value that is not a number is returned unchanged as the outcome. If the value is None or NaN,
+    the outcome is missing.
 
     >>> judge_by_pass_rule(0.5, lambda score: score == 1), judge_by_pass_rule(None, bool)
     ((False, 0.5), (None, None))

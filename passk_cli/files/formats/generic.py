@@ -1,7 +1,8 @@
-"""JSON documents that users' own scripts write. passk finds the list of records in each document.
+"""Formats for JSON documents that users write with their own scripts. passk finds the list of
+records in each document.
 
 The columns of the records have usual names or names from `--field`. passk distinguishes the layouts
-by the types of a document's values and the names of its columns.
+of documents by the types of the values and by the names of the columns.
 """
 
 from __future__ import annotations
@@ -163,8 +164,8 @@ def _constant_values(
 ) -> dict[str, object]:
     """The constant values next to the list of records: the model, settings, and requested columns.
 
-    passk uses a model in the metadata if neither the values next to the list nor the first record
-    contain a model.
+    If neither these values nor the first record contain a model, passk uses the model in the
+    metadata.
     """
     names = {*ROLES["model"].names_by_likelihood[0], *SETTING_COLUMN_NAMES}
     plain = (str, int, float)
@@ -228,11 +229,11 @@ RECORD_ARRAY_FORMAT = Format(
 def _records_by_task(
     members: Iterable[tuple[str, Any]], place: str, columns: Record, siblings: Record = _NO_COLUMNS
 ) -> Iterator[Record]:
-    """Yield the records in an object with tasks as keys. Each value is an outcome, a record, or a
-    list.
+    """Yield the records in an object with tasks as keys. Each value of the object is an outcome, a
+    record, or a list.
 
     columns : the columns made from the keys above the object.
-    siblings : see the parameter of `_records_below`.
+    siblings : the columns that were collected outside the object (see `_records_below`).
     """
     for task, value in members:
         first = value[0] if isinstance(value, list) and value else value
@@ -454,10 +455,10 @@ PASSED_AND_FAILED_IDS_FORMAT = Format(
 
 
 def rows_from_columns(values: Mapping[str, Any]) -> list[Record]:
-    """The rows of a document that stores its data by column, or [] for any other document.
+    """The rows of a document that stores data by column. For any other document, the result is [].
 
-    A column is a list with one value per task, or an object with row numbers as keys, like the
-    objects that pandas' DataFrame.to_json() writes. With orient="split", the document contains
+    The value of a column is a list with one entry per task, or an object with row numbers as keys,
+    which DataFrame.to_json() of pandas writes. With orient="split", pandas writes a document with
     column names and rows.
 
     >>> rows_from_columns({"columns": ["id", "correct"], "data": [["a", True]]})
@@ -569,7 +570,7 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
     object with tasks as keys, or to a single record.
 
     key : the dotted key that leads to the records. A part in braces such as {name} matches any key,
-        and the matched keys become the column `name`. In lines and arrays, passk searches each
+        and the column `name` contains the matched keys. In lines and arrays, passk searches each
         record for the key.
     columns : the columns with a role.
     """
@@ -647,8 +648,8 @@ def _contain_records(entries: Sequence[_DocumentEntry]) -> bool:
 def _records_in_elements(
     file: File, keys: Sequence[str], requested: Collection[str], request: RowRequest, cut: int = 0
 ) -> Iterator[Record]:
-    """Yield the records that the given keys lead to, in each line of a file or in each record of an
-    array.
+    """Yield the records that the given keys lead to. The keys apply to each line of a file, or to
+    each record of an array.
 
     requested : requested columns, which may be outside the list of records.
     cut : the number of keys that lead to the array.
@@ -673,10 +674,10 @@ def _records_in_elements(
 def _records_of_members(
     file: File, keys: Sequence[str], fixed: int, requested: Collection[str], request: RowRequest
 ) -> Iterator[Record]:
-    """Yield the records below the members of a document, with the key of each member as a column.
+    """Yield the records below the members of a document. A column contains the key of each member.
 
-    fixed : the number of keys that lead to the members.  A member without the next key is skipped,
-        but it is an error if all members lack the key.
+    fixed : the number of keys that lead to the members.  A member without the next key is skipped.
+        The function raises BadRecordError if all members lack the next key.
     """
     name, further_keys = keys[fixed][1:-1], keys[fixed + 1 :]
     key = (
@@ -710,8 +711,7 @@ def _records_below(
     requested: Collection[str] = (),
     siblings: Record = _NO_COLUMNS,
 ) -> Iterator[Record]:
-    """Yield the records that the given keys lead to in a value, with columns for the keys in
-    braces.
+    """Yield the records that the given keys lead to in a value. Keys in braces become columns.
 
     The last key may lead to a list, to an object with tasks as keys, or to a single record.
 
@@ -764,7 +764,7 @@ def _records_below(
 
 
 def are_outcomes(values: Sequence[Any]) -> bool:
-    """Whether all values of a list are outcomes: true, false, 1, 0 or null.
+    """Whether a list contains only outcomes: true, false, 1, 0 or null. The result is False for [].
 
     >>> are_outcomes([True, None]), are_outcomes([0, 1]), are_outcomes([0, 2]), are_outcomes([])
     (True, True, False, False)

@@ -4,8 +4,8 @@ Source: github.com/google/adk-python (Apache-2.0), src/google/adk/evaluation/eva
 eval_metrics.py and local_eval_service.py, read at 2.13.0: {eval_set_id, eval_case_results:
 [{eval_id, final_eval_status, overall_eval_metric_results: [{metric_name, threshold, score,
 eval_status}]}]}.  A status is 1 (passed), 2 (failed), 3 (not evaluated) or 4 (informational).
-If a case ran several times, its eval_id is repeated.  A case without metrics has the status
-"failed", although google-adk could not run the case, so passk treats its outcome as missing.
+If a case runs several times, several results have the same eval_id.  If google-adk cannot run a
+case, the result has no metrics and the status "failed". passk treats the outcome as missing.
 """
 
 from __future__ import annotations

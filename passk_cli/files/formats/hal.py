@@ -1,8 +1,8 @@
 """HAL's results: RUN_UPLOAD.json, which lists the tasks that succeeded and the tasks that failed.
 
 Source: github.com/princeton-pli/hal-harness (MIT), hal/benchmarks/base_benchmark.py,
-process_results, and taubench.py, get_metrics.  passk uses the name of the agent as the model,
-because HAL's leaderboard compares agents.
+process_results, and taubench.py, get_metrics.  passk treats each agent as a model, because HAL's
+leaderboard compares agents.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Harbor's trials: JOB/TASK__RANDOM/result.json, one attempt per file.
 
 Source: github.com/harbor-framework/harbor (Apache-2.0), models/trial/result.py, TrialResult.  The
-file result.json in the folder of the job summarises the job and contains no attempt.
+folder of the job also contains a result.json, which summarises the job and contains no attempts.
 """
 
 from __future__ import annotations

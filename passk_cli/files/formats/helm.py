@@ -2,10 +2,10 @@
 
 Source: github.com/stanford-crfm/helm (Apache-2.0), src/helm/benchmark/runner.py and
 metrics/statistic.py: [{"instance_id", "train_trial_index", "perturbation"?, "stats": [{"name":
-{"name", "split"}, "count", "mean"}, …]}].  HELM's trials are attempts that differ in the examples
-in the prompt. passk does not count perturbed instances as attempts. Like HELM, passk reads only the
-split "test" if the file contains this split.  The sibling file run_spec.json contains the model,
-and stats.json contains averages of the per-instance statistics.
+{"name", "split"}, "count", "mean"}, …]}].  HELM's trials are attempts with different examples in
+the prompt. passk does not count perturbed instances as attempts. If the file contains the split
+"test", passk reads only this split, like HELM.  In the same folder, run_spec.json contains the
+name of the model, and stats.json contains averages.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def _contents(file: File) -> Contents:
 
 
 def _statistics_and_splits(file: File) -> tuple[list[str], Counter[str], int]:
-    """The names of statistics with values from 0 to 1, the number of records per split, and the
-    number of perturbed records."""
+    """Return the names of the statistics that are always between 0 and 1, the number of records
+    per split, and the number of perturbed records."""
     highest: dict[str, float] = {}
     lowest: dict[str, float] = {}
     splits: Counter[str] = Counter()

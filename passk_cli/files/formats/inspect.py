@@ -1,9 +1,9 @@
 """Inspect AI's logs: `.eval` (a zip) and `.json`.
 
 Source: github.com/UKGovernmentBEIS/inspect_ai (MIT), log/_recorders/eval.py, log/_log.py and
-scorer/_metric.py.  In a zip, the file `summaries.json` contains all outcomes. If the run ended
-early, the journal contains the outcomes. The samples can be gigabytes large, so passk opens the
-samples only to read solutions.
+scorer/_metric.py.  In a zip, the outcomes are in `summaries.json`, or in the journal if the run
+ended early. The samples can be gigabytes large, so passk reads the samples only for solutions, or
+if the log has no summaries.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ UNCLEAR_SCORE_MEANING_WARNING = DiagnosticType(
     (SuggestedFix({"--passes": ("false",), "--fails": ("true",)}, "makes 1 a failure"),),
     meaning="The scorer is named after something undesired, such as a refusal, a deception or a"
     " leak. passk treats a score of 1 as a pass, as for every other scorer.",
-    why="The log does not show which score is good. If a score of 1 means that the model did"
-    " something undesired, the reported pass rate is the failure rate.",
+    why="The log does not show whether a high score is good or bad. If a score of 1 means"
+    " that the model did something undesired, the reported pass rate is the failure rate.",
     example="warning[unclear-score]: a score of 1 is a pass, but refusal may measure a failure;"
     " --passes false --fails true makes 1 a failure",
 )  # fmt: skip
@@ -79,10 +79,10 @@ _SUMMARIES_MEMBER_PATTERN = re.compile(r"_journal/summaries/(\d+)\.json")
 
 @dataclass(frozen=True, slots=True)
 class _SampleScores:
-    """One attempt at a sample, with the scores that the scorers gave to the attempt.
+    """An attempt at a sample, with the scores that the attempt got.
 
-    scores : maps each scorer to (value, answer that the scorer judged).
-    usage : the tokens and times of the attempt, in the form in which the log contains them.
+    scores : maps the name of each scorer to the value and to the answer that the scorer judged.
+    usage : the tokens and times of the attempt, unchanged from the log.
     """
 
     id: Any
@@ -93,9 +93,9 @@ class _SampleScores:
     usage: dict[str, Any]
 
     def value_and_answer(self, name: str) -> tuple[Any, Any]:
-        """The value and the answer of a score, or (None, None) if the sample lacks the score.
+        """Return the value and the answer of a score, or (None, None) if there is no such score.
 
-        name : the name of a scorer, or SCORER.KEY for one of several values.
+        name : the name of a scorer, or SCORER.KEY if the scorer gives several values.
         """
         if name in self.scores:
             return self.scores[name]
@@ -150,7 +150,7 @@ def _settings(header: dict[str, Any], run: dict[str, Any]) -> dict[str, object]:
 
 
 def _header(file: File) -> dict[str, Any]:
-    """The header of the log, or the start record if the run crashed."""
+    """The header of the log, or the record of the start of the run if the run crashed."""
     if file.archive is None:
         return file.document("samples")
     for name in _HEADER_MEMBERS:
@@ -163,9 +163,9 @@ def _header(file: File) -> dict[str, Any]:
 
 
 def _samples(file: File, scorer_of_version_1: str) -> list[_SampleScores]:
-    """Return the last entry of each sample and epoch, in the order of the log.
+    """Return the last record of each sample and epoch, in the order of the log.
 
-    only : the name of the scorer in a log of version 1, in which each sample has a single score.
+    scorer_of_version_1 : the scorer in a log of version 1, in which a sample has only one score.
     """
     last: dict[tuple[str, Any], _SampleScores] = {}
     for record in _records(file):
@@ -231,10 +231,10 @@ def _rows(
 
 
 def _usage_amounts(record: tuple[Any, dict[str, Any]]) -> dict[str, object]:
-    """The tokens and seconds of the evaluated model, and also its dollars if the log contains
-    prices.
+    """Return the tokens and times of an attempt, and the cost in dollars if the log contains a
+    cost.
 
-    The amounts of graders and simulated users are separate (`other_tokens`, `other_cost`).
+    The tokens and costs of graders and simulated users are in `other_tokens` and `other_cost`.
     """
     model, usage_record = record
     usage = usage_record["model_usage"] if isinstance(usage_record["model_usage"], dict) else {}
@@ -274,7 +274,7 @@ def _sum_of_known_values(values: Iterable[Any]) -> Any:
 
 
 def value_to_float(value: Any) -> Any:
-    """Convert a score to a number with the rules of Inspect's metrics, and a missing score to NaN.
+    """Convert a score to a number, as Inspect's metrics do. A missing score becomes NaN.
 
     A score that Inspect cannot convert is returned unchanged.
 

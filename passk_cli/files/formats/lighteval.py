@@ -2,11 +2,12 @@
 
 Source: github.com/huggingface/lighteval (MIT), src/lighteval/logging/evaluation_tracker.py and
 info_loggers.py: columns doc, metric and model_response.  passk offers each metric as an outcome.
-If a sample has several answers, a metric is one number for all answers, for example avg@n.
+If a sample has several answers, each metric is a single number for all answers, such as avg@n.
 
-Before version 0.10, the columns are full_prompt, predictions, metrics and others, with values in
-Python syntax. Samples of versions before 0.10 have no ids, so passk uses the position of a sample
-as the task. Models that received the same number of samples therefore have the same tasks.
+Before version 0.10, the columns have other names, such as full_prompt, predictions and metrics, and
+contain values in Python syntax. Samples from before version 0.10 have no ids, so passk uses the
+position of a sample as the task. Two models with the same number of samples therefore have the
+same tasks.
 """
 
 from __future__ import annotations

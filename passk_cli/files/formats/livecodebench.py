@@ -1,15 +1,15 @@
-"""LiveCodeBench's files: *_eval_all.json with one record per problem, and *_eval.json, which
-identifies problems by their position.
+"""LiveCodeBench's files: *_eval_all.json with one record per problem, and *_eval.json, in which
+only the position of a problem identifies the problem.
 
 Source: github.com/LiveCodeBench/LiveCodeBench (MIT), lcb_runner/benchmarks/*.py and
 lcb_runner/utils/path_utils.py.  A record has question_id, difficulty, contest_date, graded_list,
-and code_list or pred_list.  In test output prediction and code execution, a question has several
-records, which differ in their test_id or id.
+and code_list or pred_list.  In the scenarios for test output prediction and code execution, a
+question has several records with different values of test_id or id.
 
-The files *_eval.json, which lcb_runner/evaluation/ writes, contain an array. The first element of
-the array is pass@k. The second element maps the position of each problem to its attempts, and each
-attempt to its test results. A test result is true, false, or a negative code: -1 or -3 for a
-timeout, -2 for a wrong answer, -4 for an error of the program.
+lcb_runner/evaluation/ writes the files *_eval.json, each of which contains an array. The first
+element of the array contains pass@k. The second element maps the position of each problem to a list
+of attempts, and each attempt is a list of test results. A test result is true, false, or a negative
+code: -1 or -3 for a timeout, -2 for a wrong answer, -4 for an error of the program.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _PROBLEM_ATTRIBUTE_KEYS = ("difficulty", "platform", "contest_date")
 
 
 def _has_attempts_by_position(file: File) -> bool:
-    """Whether the array in the file contains pass@k, followed by the attempts by position.
+    """Whether the file is an array with pass@k, followed by the attempts at each problem.
 
     In files of code execution, the first element of the array has no key `detail`.
     """

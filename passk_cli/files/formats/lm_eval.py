@@ -1,11 +1,12 @@
 """lm-evaluation-harness's logged samples: samples_TASK_TIME.jsonl, one line per doc and filter.
 
 Source: github.com/EleutherAI/lm-evaluation-harness (MIT), lm_eval/evaluator.py (samples) and
-lm_eval/loggers/evaluation_tracker.py (names of files).  A line has doc_id, resps (the answers to
-each request), filtered_resps (the result of the filter), filter, metrics (their names) and a key
-per metric.  A doc has one line per filter. The lines of a doc are therefore not attempts, but a
-second run adds a second attempt at each doc.  The sibling file results_TIME.json or the name of the
-folder contains the model.  In early versions, lines contain neither the filter nor the metrics.
+lm_eval/loggers/evaluation_tracker.py (names of files).  A line has the keys doc_id, resps (the
+answers), filtered_resps (the filtered answers), filter, metrics (the names of the metrics), and one
+key per metric.  A run writes one line per doc and filter, so several lines of a doc in one run are
+not several attempts. A second run adds a second attempt at each doc.  The name of the model is in
+results_TIME.json in the same folder, or in the name of the folder.  In early versions, a line
+contains neither the name of the filter nor the names of the metrics.
 """
 
 from __future__ import annotations
@@ -70,11 +71,11 @@ def _contents(file: File) -> Contents:
 
 
 def _run_facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
-    """Find the model, the benchmark and the settings in the file name, and in the results file that
-    has the same time in its name.
+    """Find the model, the benchmark and the settings, in the file name and in the results file with
+    the same time.
 
-    prompts : maps each document to the hash of its prompt. The hash of the first document
-        represents the prompt template.
+    prompts : maps the id of each document to the hash of the prompt. passk uses the hash of the
+        document with the first id for the whole file.
     """
     name = _FILE_NAME_PATTERN.fullmatch(file.name)
     if name is None:
@@ -97,7 +98,7 @@ def _run_facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
 
 
 def _metric_and_filter_names(sample: dict[str, Any]) -> list[tuple[str, str]]:
-    """One pair (metric, filter) for each metric of a sample with a number or a missing value."""
+    """Pairs (metric, filter) of a sample, for metrics with a number, true, false or no value."""
     names = sample.get("metrics")
     if not isinstance(names, list):
         names = [key for key in sample if key not in _NON_METRIC_KEYS]

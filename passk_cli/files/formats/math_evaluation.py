@@ -1,8 +1,9 @@
 """Output of math evaluation scripts: one line per problem, with one score per attempt.
 
 Source: github.com/ZubinGou/math-evaluation-harness (MIT), math_eval.py. The scripts of Qwen2.5-Math
-and DeepSeek-Math are derived from this script.  Lines {idx, question, gt, code: […], pred: […],
-score: […]} are in files MODEL/BENCHMARK/test_PROMPT_N_seedSEED_tTEMPERATURE_sSTART_eEND.jsonl.
+and DeepSeek-Math are derived from this script.  A line is a record {idx, question, gt, code: […],
+pred: […], score: […]}. The path of a file is
+MODEL/BENCHMARK/test_PROMPT_N_seedSEED_tTEMPERATURE_sSTART_eEND.jsonl.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Source: github.com/eval-sys/mcpmark (Apache-2.0), src/results_reporter.py and
 src/aggregators/aggregate_results.py.  Merged runs, with one file per model and task, are in
-github.com/eval-sys/mcpmark-experiments.  Only the path of a meta.json contains the attempt number.
+github.com/eval-sys/mcpmark-experiments.  A meta.json does not contain the attempt number, so passk
+reads the attempt number from the path.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Source: github.com/nuprl/MultiPL-E (BSD-3-Clause), pass_k.py and evaluation/src/main.py. A file
 contains {"name": task, "language": …, "temperature": …, "results": [{"program", "status",
-"exit_code"}, …]}. An attempt passes only if its status is "OK" and its exit code is 0, because the
-exit code can also be 0 if the status is "Exception".  The folder is named
+"exit_code"}, …]}. An attempt passes if its status is "OK" and its exit code is 0. passk checks both
+values, because the exit code can be 0 even if the status is "Exception".  The folder is named
 SUITE-LANGUAGE-MODEL-TEMPERATURE, sometimes followed by a variation of the prompt.
 """
 

@@ -3,9 +3,9 @@
 Source: github.com/NVIDIA-NeMo/Evaluator (Apache-2.0), src/nemo_evaluator/engine/eval_loop.py and
 artifacts.py, docs/result-format.mdx: {problem_idx, repeat, reward, scoring_details, metadata}.  The
 bundle eval-*.json in the same folder contains the model, the benchmark and averages. The files
-trajectories.jsonl and verified_log.jsonl repeat the results.  NeMo Evaluator gives a reward of 0 to
-an attempt that the infrastructure interrupted, and passk treats that outcome as missing.  Before
-version 0.3, core/evaluate.py wrote only averages, in results.yml.
+trajectories.jsonl and verified_log.jsonl repeat the results.  If an attempt fails because of the
+infrastructure, NeMo Evaluator gives a reward of 0, but passk treats the outcome as missing.  Before
+version 0.3, core/evaluate.py wrote only a file with averages, results.yml.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _MISSING_REASON_BY_CATEGORY = {"infra_error": "infrastructure", "system": "error
 
 
 def _averages_kind_and_remedy(file: File) -> tuple[str, str] | None:
-    """Return what a file with only averages is and what to read instead, or None for other
-    files."""
+    """Describe a file that contains only averages, and suggest what to read instead. Return None
+    for other files."""
     if file.structure == "object" and file.has_keys("run_id", "config_hash", "benchmark.scores"):
         return "a bundle", "give the results.jsonl from the same folder"
     if file.structure == "other" and _AVERAGES_FILE_PATTERN.search(file.start_text):

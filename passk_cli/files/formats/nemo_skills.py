@@ -2,8 +2,8 @@
 
 Source: github.com/NVIDIA/NeMo-Skills (Apache-2.0), nemo_skills/evaluation/metrics/*.py.  All files
 contain the same tasks in the same order, so passk uses the line number as the task.  The available
-outcomes depend on the benchmark.  The file metrics.json in the parent folder contains the pass@k of
-these files.
+outcomes depend on the benchmark.  The file metrics.json in the parent folder contains the values of
+pass@k that NeMo-Skills computed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FILE_NAME_PATTERN = re.compile(r"output(?:-rs(?P<seed>\d+))?(?P<part>_chunk_\d+
 
 
 def _judgement(record: dict[str, Any]) -> bool | None:
-    """Whether the judge says yes, or gives the expected judgement if the record contains one.
+    """Whether the judgement equals the expected judgement, which is "yes" by default.
 
     Source: nemo_skills/evaluation/metrics/utils.py, is_correct_judgement.
     """

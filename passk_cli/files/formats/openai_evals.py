@@ -1,9 +1,9 @@
 """The log of an openai/evals run: one line {"spec": …}, then one event per line.
 
 Source: github.com/openai/evals (MIT), evals/record.py and evals/base.py.  An event has run_id,
-sample_id, type and data. An event of type "match" contains the outcome in data.correct, and an
-event of type "error" is a sample that failed to run.  A second match of a sample in the same run is
-not a second attempt.
+sample_id, type and data. An event of type "match" contains the outcome in data.correct. An event of
+type "error" reports a sample that failed to run.  If a sample has two events of type "match" in one
+run, the second event is not a second attempt.
 """
 
 from __future__ import annotations

@@ -2,11 +2,12 @@
 
 Source: github.com/open-compass/opencompass (Apache-2.0), opencompass/openicl/icl_evaluator/
 icl_base_evaluator.py, evaluate, and opencompass/tasks/openicl_eval.py, format_details.  The details
-are a list of {"example_abbr", "correct": [true, …], "pred": […]} with one entry per repeat. For
-perplexities and in older versions, the details are an object {"type": "PPL", "0": {"correct":
-true}}. The name of the outcome depends on the evaluator. If a file has several outcomes, passk
-reads the first outcome, like OpenCompass's G-Pass@k.  Without --dump-eval-details, the file
-contains only averages, and the folder predictions/MODEL/ is next to the folder results/.
+are a list of records {"example_abbr", "correct": [true, …], "pred": […]}, and the lists in a record
+have one entry per repeat. For perplexities and in older versions, the details are an object
+{"type": "PPL", "0": {"correct": true}}. The name of the outcome depends on the evaluator. If a
+record has several outcomes, passk reads the first outcome, like OpenCompass's G-Pass@k.  Without
+--dump-eval-details, the file contains only averages. passk recognises such a file by the folder
+predictions/MODEL/ next to the folder results/.
 """
 
 from __future__ import annotations

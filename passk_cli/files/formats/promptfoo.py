@@ -3,9 +3,10 @@
 Source: github.com/promptfoo/promptfoo (MIT), src/types/index.ts (EvaluateResult, GradingResult, and
 ResultFailureReason, which is 0 for no failure, 1 for a failed assertion, and 2 for an error).  With
 `--repeat`, each repeat has a different testIdx, so passk uses `vars` as the task and testIdx as the
-attempt.  passk treats two prompts of one provider as two settings.  If an error occurred, the
-outcome is missing.  passk offers each assertion as an outcome, with the name of its metric, or of
-its type if it has no metric. A person's rating on promptfoo's page replaces `success` and is an
+attempt.  passk treats different prompts of one provider as different settings.  If an error
+occurred, passk treats the outcome as missing.  passk offers each assertion as an outcome. The
+outcome is named after the metric of the assertion, or after the type if the assertion has no
+metric. If a person rates an answer on promptfoo's page, the rating replaces `success` and is an
 assertion of type `human`.
 """
 
@@ -78,7 +79,7 @@ def _contents(file: File) -> Contents:
 
 
 def _is_early_version_error(result: Any) -> bool:
-    """Whether an error occurred in a result of an early version, which has no failureReason."""
+    """Whether a result of an early version, which has no failureReason, ended with an error."""
     reason, grading = nested_value(result, "failureReason"), nested_value(result, "gradingResult")
     return reason is None and not grading and bool(nested_value(result, "error"))
 
@@ -119,8 +120,8 @@ def _results(file: File, request: RowRequest) -> Iterator[tuple[str, dict[str, A
 
 
 def _usage_amounts(result: Any) -> dict[str, object]:
-    """The dollars, tokens and milliseconds of a call, or of the original call if the answer came
-    from a cache."""
+    """Return the cost, the tokens and the latency of a call. If the answer came from a cache, the
+    amounts describe the original call, and `billed_cost` is 0."""
     usage = nested_value(result, "response", "tokenUsage") or nested_value(result, "tokenUsage")
     cached = nested_value(result, "response", "cached") is True
     return {
@@ -136,7 +137,7 @@ def _usage_amounts(result: Any) -> dict[str, object]:
 
 
 def _task_name_from_variables(result: Any) -> str:
-    """The name of the task, which is the text of the only variable, or all variables as JSON."""
+    """The name of a task: the only variable if it is a string, or all variables as JSON."""
     values = nested_value(result, "vars")
     if isinstance(values, dict) and len(values) == 1:
         (only,) = values.values()

@@ -1,10 +1,10 @@
-"""Reports of Pydantic Evals, as EvaluationReportAdapter.dump_json(report) writes them.
+"""Reports of Pydantic Evals, written by EvaluationReportAdapter.dump_json(report).
 
 Source: github.com/pydantic/pydantic-ai (MIT), pydantic_evals/reporting/__init__.py, read at 2.62.0:
 {name, cases: [{name, source_case_name, assertions, scores, labels}], failures}.  With the option
 `repeat`, a case is named "NAME [2/3]", and source_case_name contains NAME.  passk offers each
-assertion, score and label as an outcome.  A case in `failures` ended with an error. An evaluator
-that raised an exception did not judge the case.
+assertion, score and label as an outcome.  A case in `failures` ended with an error. If an evaluator
+raised an exception, the case has no result from this evaluator.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""pytest-json-report's .report.json, with one record per test and attempts numbered in test names.
+"""pytest-json-report's .report.json, with one record per test.
 
-Source: github.com/numirias/pytest-json-report (MIT), pytest_jsonreport/plugin.py and serialize.py;
-github.com/pytest-dev/pytest-repeat (MPL-2.0), pytest_repeat.py: a test that runs 5 times has names
-that end with [1-5] to [5-5], or with [a-1-5] if it has parameters.  A test that failed and then
+Sources: github.com/numirias/pytest-json-report (MIT), pytest_jsonreport/plugin.py and serialize.py;
+github.com/pytest-dev/pytest-repeat (MPL-2.0), pytest_repeat.py.  With pytest-repeat, the names of
+the tests contain the attempt numbers. If a test runs 5 times, the names end with [1-5], [2-5] and
+so on, or with [a-1-5] if the test has a parameter.  A test that failed and then
 passed in a rerun has the outcome "rerun".
 """
 

@@ -1,13 +1,13 @@
 """Formats that passk recognises and refuses, because their files do not contain attempts.
 
-The generations of BigCode's harness are lists of programs. Source:
+BigCode's harness writes lists of generated programs without outcomes. Source:
 github.com/bigcode-project/bigcode-evaluation-harness (Apache-2.0), main.py.  BFCL writes a line
-with counts, followed by the failures. Source: github.com/ShishirPatil/gorilla (Apache-2.0),
-berkeley-function-call-leaderboard/bfcl_eval/eval_checker.  Submissions to the leaderboard of
-τ²-bench contain pass^k per domain. Source: github.com/sierra-research/tau2-bench (MIT),
-src/tau2/scripts/leaderboard/submission.py.  The results files of lm-eval contain averages. Source:
-github.com/EleutherAI/lm-evaluation-harness (MIT), lm_eval/loggers/evaluation_tracker.py. Before
-version 0.4, lm-eval wrote one config for all benchmarks.
+with counts, followed by only the failed tasks. Source: github.com/ShishirPatil/gorilla
+(Apache-2.0), berkeley-function-call-leaderboard/bfcl_eval/eval_checker.  Submissions to the
+leaderboard of τ²-bench contain pass^k per domain. Source: github.com/sierra-research/tau2-bench
+(MIT), src/tau2/scripts/leaderboard/submission.py.  The results files of lm-eval contain averages.
+Source: github.com/EleutherAI/lm-evaluation-harness (MIT), lm_eval/loggers/evaluation_tracker.py.
+In results files from before version 0.4, all benchmarks share one config.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
 Source: github.com/anthropics/skills (Apache-2.0), skills/skill-creator: references/schemas.md and
 scripts/aggregate_benchmark.py.  A run passes if all its expectations pass. The score of a run is
-pass_rate, the share of expectations that pass.  A configuration (with_skill, without_skill) is a
-setting under which a model runs all evaluations, so passk treats the configuration as a model.
-Gradings are in eval-N/CONFIGURATION/run-N/grading.json, and benchmark.json repeats all gradings.
-passk does not read numbers of tokens, because they may be numbers of characters, and ignores times
-of 0 seconds, because they were not measured.
+pass_rate, the share of expectations that pass.  A model runs all evaluations under each
+configuration (with_skill, without_skill), so passk treats each configuration as a model.  Gradings
+are in eval-N/CONFIGURATION/run-N/grading.json, and benchmark.json repeats all gradings.  passk
+ignores numbers of tokens, because these numbers may really be numbers of characters. passk also
+ignores times of 0 seconds, because 0 means that the time was not measured.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Results of SWE-bench and related benchmarks: reports on runs or instances, and files that map
-each instance to true if it was resolved.
+"""Results of SWE-bench and related benchmarks: reports on runs or instances, and files that show
+which instances were resolved.
 
-SWE-bench writes MODEL.RUN.json with lists of ids, which summarises the files
+SWE-bench writes a report with lists of ids, MODEL.RUN.json. This report summarises the files
 logs/run_evaluation/RUN/MODEL/INSTANCE/report.json. Source: github.com/SWE-bench/SWE-bench (MIT),
 swebench/harness/reporting.py.  SWE-bench-Live writes results.json in the folder that contains
-INSTANCE/report.json. In the results.json of the leaderboard of SWE-bench-Live, the names of lists
-do not end with _ids. Source: github.com/microsoft/SWE-bench-Live (MIT), evaluation/evaluation.py.
+INSTANCE/report.json. On the leaderboard of SWE-bench-Live, the lists in results.json have names
+without _ids. Source: github.com/microsoft/SWE-bench-Live (MIT), evaluation/evaluation.py.
 In 2024, RepoUnderstander wrote final_report.json, which counts failures under the key stats and
 lists only the resolved instances. Source: github.com/RepoUnderstander/RepoUnderstander.  SWE-bench
 Pro writes traj/MODEL/eval_results.json. Source: github.com/scaleapi/SWE-bench_Pro-os (MIT).

@@ -1,11 +1,12 @@
-"""τ-bench's array of {task_id, reward, info, traj, trial}, and the runs of τ²-bench and τ³-bench.
+"""Results of τ-bench, an array of {task_id, reward, info, traj, trial}, and of τ²-bench and
+τ³-bench.
 
-Sources: github.com/sierra-research/tau-bench (MIT), tau_bench/run.py and types.py, EnvRunResult:
-the file contains neither the model nor the domain.  github.com/sierra-research/tau2-bench (MIT),
-src/tau2/data_model/simulation.py (Results, SimulationRun) and metrics/agent_metrics.py: one
-document, or results.json with simulations/*.json in the same folder.  The metrics of τ²-bench
-exclude simulations that τ²-bench could not evaluate, so passk treats the outcomes of such
-simulations as missing.
+Sources: github.com/sierra-research/tau-bench (MIT), tau_bench/run.py and types.py, EnvRunResult;
+github.com/sierra-research/tau2-bench (MIT), src/tau2/data_model/simulation.py (Results,
+SimulationRun) and metrics/agent_metrics.py.  A file of τ-bench contains neither the model nor the
+domain.  A run of τ²-bench is one document, or a results.json with the files simulations/*.json in
+the same folder.  The metrics of τ²-bench exclude simulations that τ²-bench could not evaluate, so
+passk treats the outcomes of such simulations as missing.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ _MISSING_REASON_BY_TERMINATION = {
 
 
 def is_full_reward(reward: float) -> bool:
-    """Whether a reward is a pass in τ-bench and τ²-bench, which means that it equals 1 up to
-    rounding.
+    """Whether a reward is a pass in τ-bench and τ²-bench. Only a reward of 1 is a pass, up to a
+    rounding error.
 
     >>> is_full_reward(1.0 - 1e-7), is_full_reward(0.999), is_full_reward(2.0)
     (True, False, False)
@@ -113,7 +114,7 @@ def _run_facts(run: Any) -> dict[str, object]:
 
 
 def _simulations(file: File) -> Iterator[Any]:
-    """The simulations in the document, or in sibling files if the document contains none."""
+    """Yield the simulations in the document, or in simulations/*.json if the document has none."""
     in_document = False
     for simulation in file.records("simulations"):
         in_document = True
@@ -141,10 +142,11 @@ def _rows(simulations: Any) -> Iterator[Row]:
 
 
 def _usage_amounts(simulation: Any) -> dict[str, object]:
-    """The costs of the agent and of the simulated user in dollars, the tokens of the agent, and the
-    duration of a simulation in seconds.
+    """Return the costs of the agent and the simulated user in dollars, the tokens of the agent, and
+    the duration of the simulation in seconds.
 
-    The tokens are in the messages, which passk does not read if each simulation has its own file.
+    passk counts the tokens in the messages, but does not read the messages if each simulation has
+    its own file.
     """
     messages = nested_value(simulation, "messages")
     usage = [

@@ -1,9 +1,9 @@
 """Terminal-Bench 1: results.json in the folder of a run, or in the folder of each trial.
 
 Source: github.com/laude-institute/terminal-bench (Apache-2.0), terminal_bench/harness/models.py,
-BenchmarkResults, TrialResults and RunMetadata; read in a copy, github.com/finyorko/longcli-bench.
-The paths are RUN/results.json with all trials, and RUN/TASK/TRIAL/results.json with one trial,
-which repeats a part of the first file.  The file `run_metadata.json` contains the model and the
+BenchmarkResults, TrialResults and RunMetadata; read in the copy github.com/finyorko/longcli-bench.
+RUN/results.json contains all trials. RUN/TASK/TRIAL/results.json contains one of these trials
+again.  The file `run_metadata.json` contains the model and the
 run. Without this file, passk takes the name of the run from the end of a trial's name.
 """
 

@@ -1,10 +1,10 @@
-"""File formats that are TOML files in passk_cli/files/maps instead of code, one per harness.
+"""Formats of harnesses that TOML files in passk_cli/files/maps define, with one file per harness.
 
 The table [format] of a TOML file contains the pass rule, the source of the layout, and an example.
-The table [data] is a column map as users can write it, and its key `has` lists the keys by which
-passk recognises a record.  The key `scorers` names a list of {name, value}, in which each scorer is
-an outcome.  The key `error` contains a key and a value. A record ended with an error if this key
-has this value in the record.
+The table [data] is a column map, like the maps that users write. The key `has` of this table lists
+the keys by which passk recognises a record.  The key `scorers` names a list of {name, value} with
+one entry per scorer, and each scorer is an outcome.  The key `error` contains the name of a field
+and a value. An attempt ended with an error if this field has this value in the attempt's record.
 """
 
 from __future__ import annotations

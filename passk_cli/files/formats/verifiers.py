@@ -144,8 +144,8 @@ def _agent_trace(place: str, episode: dict[str, Any], agent: str) -> Any:
 
 
 def _task_key(record: dict[str, Any]) -> Any:
-    """The key or hash of the task, which is the same in all runs. If both are missing, the name or
-    index of the task."""
+    """Return the key or the hash of the task, which are the same in all runs. If both are missing,
+    return the name or the index of the task."""
     task = record.get("task")
     data = nested_value(task, "data") or task
     ways = ((task, "key"), (task, "hash"), (data, "name"), (data, "idx"))

@@ -2,7 +2,7 @@
 
 Source: github.com/volcengine/verl (Apache-2.0), verl/trainer/ppo/ray_trainer.py, _dump_generations
 and _validate.  The outcome is acc if the reward function returns acc, and otherwise the score.
-Each training step is a different model, so passk uses the name of the file as the model.
+passk treats each training step as a separate model, which is named after the file.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
 def _task_name(prompt: Any, expected: Any = None) -> str | None:
     """Name a task by the beginning of its prompt and a hash, because prompts have no ids.
 
-    expected : the right answer, which distinguishes questions with the same text about different
-        images.
+    expected : the expected answer. Questions about different images can have the same text, but
+        usually have different answers.
 
     >>> _task_name("What is 1 + 1?"), _task_name("What is shown?", "a cat")
     ('What is 1 + 1? #72f89175', 'What is shown? #eebd3082')

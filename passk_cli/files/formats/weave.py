@@ -3,7 +3,8 @@
 Source: github.com/wandb/weave (Apache-2.0), weave/evaluation/eval.py and weave/trace/call.py, read
 at 0.54.0. Each call is {op_name, trace_id, inputs: {model, example}, output: {output, scores},
 exception}.  Calls of Evaluation.predict_and_score are attempts, and passk skips other calls.  A
-scorer returns a value, or an object in which each truth value or number is an outcome.  The option
+scorer returns a number, a truth value or an object. passk also offers each number and truth value
+inside an object as an outcome.  The option
 `trials` repeats each example.  If the model raised an exception, the call has no scores.
 """
 

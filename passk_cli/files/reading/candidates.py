@@ -11,8 +11,8 @@ attempts comes first:
     candidates["outcome"][0].pass_definitions  # one SuggestedFix per possible meaning of a pass
     candidates.certain_candidate("task")  # the Candidate that is certain, or None
 
-The roles are "task", "outcome", "counts" (columns of attempts and of passes), "model" and
-"setting". passk shows the candidates to users, who choose one.
+The roles are "task", "outcome", "counts" (the numbers of attempts and of passes), "model" and
+"setting". passk shows the candidates for a role, and the user chooses one candidate.
 """
 
 from __future__ import annotations
@@ -123,18 +123,18 @@ _MAX_GRADES_IN_SCALE = 5
 class Candidate:
     """A column that may have a role, for example the role of the task or the outcome.
 
-    column : the column as a value of --field, for example "n,c" for a column of attempts and a
-        column of passes.
+    column : the name of the column, in the form in which the user gives it to --field. For example,
+        "n,c" means that n contains the number of attempts and c the number of passes.
     option : the option that assigns the role to the column.
     values_summary : a summary of the values, for example "145 false, 43 true", or "30 values, 5
         rows each" for a task.
     distinct_count : the number of different values in a column of tasks.
-    certain : whether the column certainly has the role, because of its name or because no other
-        column can have the role.
+    certain : whether the column definitely has the role, because of the column name or because no
+        other column can have the role.
     is_used_by_default : whether passk uses the column in the role without an option.
     missing_count : the number of records without a value in the column.
-    pass_definitions : one option per possible definition of a pass, with the definition as
-        `effect`. The tuple is empty if the definition of a pass is clear.
+    pass_definitions : one option per possible definition of a pass. The `effect` of an option
+        describes the definition. The tuple is empty if it is clear which values pass.
     """
 
     role: str
@@ -150,21 +150,21 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Candidates(Mapping[str, tuple[Candidate, ...]]):
-    """The candidate columns of each role in a list of records of a file, the likeliest column
-    first.
+    """The candidate columns for each role in a list of records. The likeliest column comes first.
 
     records_key : the value of --records for the list of records, or "" at the top of the file.
     row_count : the number of records that passk read.
-    summary_by_column : maps the path of every column to a summary of its values.
-    coverage : the files or records that passk read, if passk did not read all of them.
-    rows_of_other_record_lists : maps the value of --records to the number of rows, for each other
-        list that may contain the attempts.
+    summary_by_column : maps the path of every column to a summary of the values.
+    coverage : a text that describes the part of the files or records that passk read, or "" if
+        passk read all of them.
+    rows_of_other_record_lists : maps values of --records to numbers of rows, for the other lists
+        that may contain the attempts.
     preference_column : a column that shows which of two answers is better, or "". passk cannot use
         a file with such a column.
     average_column : a column with an average over several attempts, or "". passk cannot use a file
         with such a column.
-    weak_outcomes : columns that may be the outcome, although their names and values do not suggest
-        it.
+    weak_outcomes : columns that may be the outcome, although neither the column name nor the values
+        suggest an outcome.
     """
 
     records_key: str
@@ -187,7 +187,7 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
         return len(self.by_role)
 
     def with_weak_outcomes(self) -> Candidates:
-        """The candidates, with the weak outcomes if there are no other outcomes."""
+        """The same candidates. If there are no outcomes, the weak outcomes become the outcomes."""
         if "outcome" in self or not self.weak_outcomes:
             return self
         by_role = {**self.by_role, "outcome": self.weak_outcomes}
@@ -294,8 +294,8 @@ class _CandidateFinder:
         )  # fmt: skip
 
     def attempt_list_sort_key(self) -> tuple[int, ...]:
-        """The sort key of a list of records, which is highest for the list that most likely
-        contains the attempts."""
+        """The sort key of a list of records. The list that most likely contains the attempts has
+        the highest key."""
         task = max((self._task_likelihood(path) for path in self.task_columns), default=0)
         outcome = max((self._outcome_likelihood(path) for path in self.outcome_columns), default=0)
         task = max(task, bool(self.weak_task_columns))
@@ -329,7 +329,7 @@ class _CandidateFinder:
     @cached_property
     def task_columns(self) -> list[str]:
         """Columns that may be the task. If several columns group the rows in the same way, only the
-        likeliest of them is included."""
+        likeliest column is included."""
         paths = [path for path in self.columns if self._task_likelihood(path)]
         several = [path for path in paths if len(self.columns[path].text_counts) > 1]
         paths = [
@@ -345,10 +345,10 @@ class _CandidateFinder:
 
     @cached_property
     def weak_task_columns(self) -> list[str]:
-        """Columns that could be the task although their names do not suggest it.
+        """Columns that could be the task, although the column names do not suggest a task.
 
-        Columns named like a model, a setting or a result are included only if there are no other
-        columns.
+        Columns named like a model, a setting or a result are included only if no other column could
+        be the task.
         """
         used_paths = {*self.task_columns, *self.outcome_columns, *(self.count_column_pair or ())}
         used_paths |= {path for path in self.weak_outcome_columns if self.columns[path].numbers}
@@ -360,10 +360,10 @@ class _CandidateFinder:
         )
 
     def _task_likelihood(self, path: str) -> int:
-        """How likely it is that a column contains the task, from 0 to 3.
+        """The likelihood that a column contains the task, as a grade from 0 to 3.
 
-        The result is 3 for a usual task name, 2 for a name with a word for tasks, and 1 for values
-        that look like tasks.
+        The grade is 3 for a usual column name, 2 for a column name with a word for tasks, and 1 if
+        only the values look like tasks.
         """
         column, strength = self.columns[path], role_name_strength("task", path)
         if not _is_text_or_integer(column) or path in (self.count_column_pair or ()):
@@ -386,8 +386,8 @@ class _CandidateFinder:
         return level, is_inside, not few, even, not column.is_integer, -longest
 
     def _is_category(self, path: str) -> bool:
-        """Whether a column contains categories, so that one value occurs with several questions or
-        expected answers."""
+        """Whether a column contains categories. The tasks of one category have different questions
+        or expected answers."""
         column = self.columns[path]
         for path_of_statement, stated in self.columns.items():
             is_statement = column_name_words(path_of_statement) & (
@@ -418,7 +418,8 @@ class _CandidateFinder:
     def outcome_columns(self) -> list[str]:
         """Columns that may be the outcome. Columns named like verdicts come first.
 
-        If two columns have equal values, a column that is not named like a verdict is left out.
+        A column that is not named like a verdict is left out if an earlier column has the same
+        pattern of verdicts.
         """
         paths = [path for path in self.columns if self._outcome_likelihood(path)]
         paths = paths or [path for path in self.columns if self._is_constant_verdict(path)]
@@ -443,8 +444,8 @@ class _CandidateFinder:
 
     @cached_property
     def weak_outcome_columns(self) -> list[str]:
-        """Columns that may be the outcome despite their names, because they contain a few different
-        words, or grades."""
+        """Columns that are not named like an outcome, but contain grades or a few different
+        words."""
         used_paths = {*self.outcome_columns, *self.task_columns, *self.model_columns}
         used_paths |= {*self.place.parent_columns, *(self.count_column_pair or ())}
         used_paths |= {*self.setting_columns} if self.outcome_columns else set()
@@ -482,10 +483,10 @@ class _CandidateFinder:
         )  # fmt: skip
 
     def _outcome_likelihood(self, path: str) -> int:
-        """How likely it is that a column is the outcome, from 0 to 3.
+        """The likelihood that a column is the outcome, as a grade from 0 to 3.
 
-        The result is 3 for a usual outcome name, 2 for a name with a word for verdicts, and 1 for
-        values that may be verdicts.
+        The grade is 3 for a usual column name, 2 for a column name with a word for verdicts, and 1
+        if only the values may be verdicts.
         """
         column = self.columns[path]
         terms = _word_forms(path)
@@ -542,7 +543,7 @@ class _CandidateFinder:
         )
 
     def _is_prerequisite_flag(self, path: str) -> bool:
-        """Whether a flag is true in every row in which another flag is true, and in further rows.
+        """Whether a flag is true in all rows in which another flag is true, and in other rows too.
 
         For example, the flag "executed" is true for all attempts that pass and for some that fail.
         """
@@ -554,7 +555,8 @@ class _CandidateFinder:
         )  # fmt: skip
 
     def _has_few_words(self, path: str) -> bool:
-        """Whether a column has a few short values that differ between attempts at a task."""
+        """Whether a column contains a few short texts that can differ between attempts at one
+        task."""
         counts = self.columns[path].text_counts
         return (
             2 <= len(counts) <= _WORDS and max(map(len, counts)) <= MAX_NAME_CHARACTERS
@@ -635,7 +637,8 @@ class _CandidateFinder:
 
     @cached_property
     def named_verdict_entries(self) -> dict[str, list[FieldValues]]:
-        """Map each column in a list of named verdicts to entries like `scores[name=ok].value`."""
+        """Map each column in a list of named verdicts to entries such as
+        `scores[name=ok].value`."""
         entries_by_path: dict[str, list[FieldValues]] = {}
         for path, name_path in product(self.outcome_columns, self.columns):
             (way, _, key_of_value), (above, _, key) = (
@@ -778,8 +781,8 @@ class _CandidateFinder:
         return ""
 
     def _average_column(self) -> str:
-        """The column of averages or ranks that shows that a table is a summary, or "" if there is
-        none."""
+        """The column of averages or ranks by which passk recognises a summary table, or "" for
+        other tables."""
         if self.count_column_pair:
             return ""
         rows = self.place.row_count
@@ -814,8 +817,8 @@ class _CandidateFinder:
 
     @cached_property
     def count_column_pair(self) -> tuple[str, str] | None:
-        """The first pair (n, c) of whole-number columns with c ≤ n in all rows, and n > 1 in at
-        least one row, or None."""
+        """The columns with the numbers of attempts (n) and of passes (c), or None. In all rows, c
+        is at most n, and in at least one row, n is above 1."""
         integer_columns = {path: column for path, column in self.columns.items()
                  if column.is_integer and not (column.missing_count or column.has_lists)
                  and path not in self.place.parent_columns}  # fmt: skip
@@ -890,7 +893,7 @@ class _CandidateFinder:
         return sorted(paths, key=lambda path: normalized_last_key(path) not in SETTING_NAMES)
 
     def _is_consequence_of_outcome(self, path: str) -> bool:
-        """Whether each value of a column occurs only with passes or only with failures."""
+        """Whether each value of a column always occurs with the same outcome."""
         column = self.columns[path]
         for outcome in self.outcome_columns:
             outcome_column = self.columns[outcome]
@@ -941,10 +944,10 @@ def _has_short_values(column: FieldValues) -> bool:
 
 
 def _possible_count_columns(role: str, integer_columns: Mapping[str, FieldValues]) -> list[str]:
-    """The columns that may contain a number of attempts or passes. Columns with usual names come
-    first.
+    """The columns that may contain a number of attempts or passes. If some columns have a usual
+    name, the result contains only these columns.
 
-    The number of events within an attempt, such as turns, is not a number of attempts.
+    Columns that count events within an attempt, such as turns, are left out.
     """
     kinds = {"n": ATTEMPT_COUNT_WORDS, "c": PASS_COUNT_WORDS}[role]
     contrary_words = (

@@ -1,7 +1,7 @@
-"""Add the candidate columns of each role, with their options, to an error about unclear columns.
+"""Add candidate columns, with the options that choose them, to an error about unclear columns.
 
-If the roles are certain, the error contains one complete command that drops no attempts. The error
-contains no command if the file is a summary, compares two answers, or has no outcomes.
+If the roles are certain, the error also contains a complete command that drops no attempts. The
+error contains no command if the file is a summary, compares two answers, or has no outcomes.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def column_choice_error(
     read: Callable[[Request], Counts],
     data: Any,
 ) -> PasskError:
-    """Add the columns to choose from to an error, or return a different error for a file without
-    outcomes.
+    """Add the possible columns to an error. If the file cannot contain outcomes, return a
+    different error.
 
     data : the path that the user gave. The error suggests a map in the same folder.
     """
@@ -233,7 +233,7 @@ def _misspelled_column_error(
 
 
 def _unusable_data_error(error: DataError, places: Sequence[Candidates]) -> DataError | None:
-    """The error for a file that cannot contain outcomes (preferences or a summary), or None."""
+    """The error for a file that cannot contain outcomes, such as a summary, or else None."""
     if error.name not in (
         "no-task-column", "no-outcome-column", "ambiguous-column", "no-results", "bad-outcome",
     ):  # fmt: skip
@@ -352,7 +352,7 @@ def _question_text(error: DataError, candidate_set: Candidates, request: Request
 
 
 def _certain_options(candidate_set: Candidates, request: Request) -> SuggestedFix | None:
-    """The options that select a list of records, or None if its task or outcome is unclear."""
+    """The options that select a list of records and its columns, or None if a role is unclear."""
     options: dict[str, Any] = {}
     fields: dict[str, str] = {}
     if candidate_set.records_key and request.records is None:

@@ -63,8 +63,8 @@ def condition_columns(
 
 
 def names_in_condition(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
-    """The names that a --where expression uses. Raise ParameterError if the condition is not a
-    single expression."""
+    """The names that a --where expression uses. Raise ParameterError if the expression is invalid,
+    contains SELECT, or calls a function that is not allowed."""
     if not where:
         return []
     tree = _syntax_tree(con, where)
@@ -120,11 +120,11 @@ def names_in_condition(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
 
 
 def condition_that_checks_types(con: duckdb.DuckDBPyConnection, where: str) -> str:
-    """Replace all comparisons (such as = and IN) by < in a condition, to find comparisons of a
-    string with a number.
+    """Replace comparisons such as = and IN by < in a condition, to find out whether the condition
+    compares a string with a number.
 
-    DuckDB raises an error if < compares a string with a number. If = compares them, DuckDB converts
-    the string to a whole number, so '0.2' = 0 would be true.
+    If < compares a string with a number, DuckDB raises an error. For =, DuckDB converts the string
+    to a whole number, so '0.2' = 0 would be true.
     """
     tree = json.dumps(_tree_that_checks_types(_syntax_tree(con, where)))
     ((sql,),) = con.execute("SELECT json_deserialize_sql($tree)", {"tree": tree}).fetchall()

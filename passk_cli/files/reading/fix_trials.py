@@ -1,7 +1,7 @@
 """Try suggested fixes on the data, so that every command that an error suggests works.
 
-If the data is still ambiguous after a fix, passk adds options to the fix. passk adds only options
-that drop no attempts and mix no settings.
+If the data is still ambiguous after a fix, passk adds options to the fix. If the roles of all
+columns are certain, passk adds only options that drop no attempts and mix no settings.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class FixTrials:
     is_data_small: bool = True
 
     def counts_with_fix(self, settle: SuggestedFix) -> Counts | PasskError:
-        """Read the data with a fix. Return the counts, or the error that is raised."""
+        """Read the data with a fix. Return the counts, or the error if passk cannot read the data
+        or the command cannot use the counts."""
         request = replace(self.request.with_fix(settle), conversion=None)
         try:
             counts = self.read_counts(request)
@@ -86,8 +87,8 @@ class FixTrials:
         return settle, counts
 
     def doubt_reason(self, counts: Counts | PasskError) -> str:
-        """The reason why counts are probably wrong (only one outcome, or only one task), or "" if
-        there is no reason."""
+        """The reason why counts are probably wrong, for example because all attempts pass, or "" if
+        there is no such reason."""
         if isinstance(counts, PasskError) or counts.n.sum() < 2:
             return ""
         if len(counts.tasks) == 1:
@@ -97,10 +98,10 @@ class FixTrials:
         return "" if self.request.scores_only else ends.get(passed, "")
 
     def with_working_fixes(self, error: DataError) -> PasskError:
-        """Keep only the fixes of an error that work, and add all options that these fixes need.
+        """Keep the fixes of an error that work, and add the options that these fixes need.
 
-        If the command fails with every suggested fix, return the error of the command. If all fixes
-        for settings lead to an error about unknown outcomes, return this error.
+        If the command cannot use the data after any fix, return the error of the command. If every
+        fix for different settings leads to an error about unknown outcomes, return that error.
         """
         working: dict[str, SuggestedFix] = {}
         unsuited: PasskError | None = None
@@ -138,7 +139,7 @@ class FixTrials:
 class _UnsuitableCountsError(PasskError):
     """The error for counts that a command cannot use.
 
-    reason : the message of the command's error.
+    reason : the error that the command raised.
     """
 
     def __init__(self, reason: PasskError) -> None:
@@ -147,13 +148,14 @@ class _UnsuitableCountsError(PasskError):
 
 
 def _joined_reasons(*reasons: str) -> str:
-    """Join the reasons that appear as a comment after a command, for example "keeps them apart;
-    every attempt fails"."""
+    """Join reasons into the comment that follows a command, for example "keeps them apart; every
+    attempt fails"."""
     return "; ".join(filter(None, reasons))
 
 
 def is_untestable(settle: SuggestedFix) -> bool:
-    """Whether a fix uses another command, labels files, or has a placeholder."""
+    """Whether passk cannot test a fix, because the fix uses another command, labels files, or has a
+    placeholder."""
     return bool(settle.command or settle.label_by_file) or not settle.is_complete
 
 
@@ -182,8 +184,8 @@ def _fixes_for_error(settle: SuggestedFix, error: PasskError) -> list[SuggestedF
 
 
 def _is_compatible_addition(settle: SuggestedFix, addition: SuggestedFix) -> bool:
-    """Whether `addition` selects neither an outcome nor rows, and changes no option of
-    `settle`."""
+    """Whether `addition` can be added to `settle`. The addition must not select outcomes or rows,
+    and must not replace a value in `settle`."""
     merged = settle.merged_with(addition).options
     if {"--outcome", "--where"} & addition.options.keys() or "outcome" in addition.options.get(
         "--field", {}

@@ -59,9 +59,9 @@ class Layout:
 
     kind : "jsonl", "json", "csv", "parquet", "frame" (a data frame) or the name of a harness.
     description : a phrase for messages, such as "one JSON record per line".
-    columns : maps each column to the kinds of its values in the records that passk read.
+    columns : pairs of a column name and the kinds of the values in the records that passk read.
     delimiter : the character between the columns of a text table.
-    packing : the compression: "none", "gzip" or "zstd".
+    compression : the compression of the files: "none", "gzip" or "zstd".
     contains_all_columns : whether `columns` is complete. If passk read only the first JSON records,
         later records may have more columns.
     normalized_rows_file : the JSON Lines file to which passk wrote the rows of files in a known
@@ -69,11 +69,11 @@ class Layout:
     longest_row_bytes : the maximum size of a line in `normalized_rows_file`, in bytes.
     format : the known format of the files, or None.
     table_name : the name of the table in DuckDB for a data frame, or "".
-    constant_columns : maps each column with one value per file to a mapping from the path of each
-        file to the value.
+    constant_columns : the columns with one value per file. Each column is mapped to a dictionary
+        that contains the value for each file path.
     joined_columns : maps each computed column to the columns from which it is computed.
-    category_orders : maps columns to their sorted values, if the data frame defines an order of
-        categories.
+    category_orders : maps each column with ordered categories to the categories in order, if the
+        data frame defines an order.
     """
 
     kind: str
@@ -104,12 +104,12 @@ class Layout:
         )
 
     def column_kinds(self, column: str) -> set[str]:
-        """The kinds of values in a column, or in the column that contains a nested field."""
+        """The kinds of values in a column, or in the outer column if `column` is a nested field."""
         path = find_column_and_keys(column, self.kinds_by_column)
         return self.kinds_by_column[path[0]] if path else set()
 
     def combined_columns(self, column: str) -> list[str]:
-        """The columns that a joined column is computed from, or otherwise the column itself."""
+        """The columns from which passk computes a joined column, or only the column itself."""
         if column not in self.joined_columns:
             return [column]
         return [
@@ -128,19 +128,19 @@ class Layout:
         return replace(self, columns=(*self.columns, *columns))
 
     def file_constants(self, path: str) -> dict[str, str]:
-        """The columns that have the same value in all rows of a file, with that value."""
+        """Map each column that has one value per file to the value for a given file."""
         return {
             name: values[path] for name, values in self.constant_columns.items() if path in values
         }
 
     @property
     def is_harness_format(self) -> bool:
-        """Whether a harness wrote the files, so the format defines the roles of the columns."""
+        """Whether a harness wrote the files, so that the format defines the roles of columns."""
         return self.format is not None and not self.format.is_generic
 
     @property
     def has_typed_values(self) -> bool:
-        """Whether the values have types, like in Parquet files and data frames."""
+        """Whether the values have types, as in Parquet files and data frames."""
         return self.kind in ("parquet", "frame")
 
     def relation_sql(
@@ -154,13 +154,15 @@ class Layout:
         careful: bool = True,
         numbered: bool = False,
     ) -> str:
-        """SQL for a table with the columns in `types` (name → SQL type) and FILE_COLUMN.
+        """SQL for a table with FILE_COLUMN and the columns in `types`, which maps names to SQL
+        types.
 
         skip_bad : whether lines that are not records are skipped and counted.
-        lenient : whether lines that are not records are skipped and not counted.
+        lenient : whether lines that are not records are skipped without being counted.
         object_bytes : the maximum size of a record, in bytes.
-        careful : whether a text table is read sequentially, with lines of up to 256 MB.
-        numbered : whether ROW_NUMBER_COLUMN contains the number of each row in its file.
+        careful : whether a line of a text table may be up to 256 MB long. DuckDB then reads most
+            files sequentially.
+        numbered : whether ROW_NUMBER_COLUMN contains the number of each row.
         """
         file = quote_name(FILE_COLUMN)
         types = {name: kind for name, kind in types.items() if name not in self.constant_columns}
@@ -257,8 +259,8 @@ class Layout:
         """SQL that returns a column or nested field as a string. The SQL is NULL if `column` is
         None.
 
-        nested : columns that are read as JSON.
-        sql_type : "VARCHAR[]" for a list of strings.
+        nested : the columns that passk reads as JSON.
+        sql_type : the SQL type of the result, for example "VARCHAR[]" for a list of strings.
         """
         if column is None:
             return "NULL::VARCHAR"
@@ -328,10 +330,11 @@ class Layout:
     def amount_total_sql(
         self, role: str, column: str, nested: Container[str], *, as_list: bool = False
     ) -> str:
-        """SQL for the sum of the columns of a role in each row. The sum is NULL if a column has no
-        value.
+        """SQL that adds up the columns of a role, such as the cost, in each row. The sum is NULL if
+        a column has no value.
 
-        as_list : whether a list has one entry per attempt, so that its entries are not added up.
+        as_list : whether a list contains one entry per attempt. The entries of such a list are not
+            added up.
         """
         numbers = []
         for part, unit in amount_addends(role, column, self.kinds_by_column):
@@ -383,10 +386,10 @@ class Layout:
     def condition_value_sql(
         self, column: str, nested: Container[str], numbers: str = NUMBER_CAST_SQL_VARIANTS[0]
     ) -> str:
-        """SQL that represents a column in a condition. The result is a number or truth value if all
-        values in the column are numbers or truth values.
+        """SQL for a column in a condition. Numbers and truth values keep their type if the
+        column contains no other values.
 
-        numbers : an entry of NUMBER_CAST_SQL_VARIANTS, which converts a string to a number.
+        numbers : SQL that converts a string to a number, from NUMBER_CAST_SQL_VARIANTS.
         """
         if column in self.joined_columns:
             return self.column_text_sql(column, nested)
@@ -416,10 +419,9 @@ def repeated_key_sql(value: str, keys: Sequence[str]) -> str:
 
 
 def unique_keys_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
-    """SQL for a JSON column that raises an error if a key in a path occurs twice.
+    """SQL that returns a JSON column and raises an error if a key in one of the paths occurs twice.
 
-    A record is checked exactly only if the name of the key occurs in the record more often than
-    expected.
+    The exact check applies only to records that contain the name of a key more often than expected.
     """
     name, cases = quote_name(base), ""
     for keys in dict.fromkeys(tuple(p[: i + 1]) for p in paths for i in range(len(p))):
@@ -441,7 +443,7 @@ def struct_sql(columns: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Batch:
-    """Files with the same layout and the same roles of columns, which one SELECT reads."""
+    """Files with the same layout and the same roles of columns. One SELECT reads all files."""
 
     layout: Layout
     roles: ColumnRoles
@@ -449,15 +451,15 @@ class Batch:
 
     @property
     def has_suites(self) -> bool:
-        """Whether each file belongs to a suite (a benchmark), which is then a part of the task
-        id."""
+        """Whether each file belongs to a suite (a benchmark). The name of the suite is then a part
+        of each task id."""
         return "suite" in self.layout.constant_columns and self.roles.task != "suite"
 
 
 def batches_in_argument_order(batches: Sequence[Batch]) -> list[Batch]:
     """Sort batches so that files are read in the order in which the user gave them.
 
-    If a file of another batch is between the files of a batch, the batch is divided.
+    If a file of another batch is between the files of a batch, the batch becomes several batches.
     """
     files = sorted(
         (

@@ -22,10 +22,10 @@ class ExcludedFileError(NoResultsError):
     results.
 
     For example, --path excludes files with other paths, and --field excludes files without the
-    column.
+    named column.
 
-    outcome : the outcome column of the file, None if the file certainly contains results, or "" for
-        a history.
+    outcome : the outcome column of the file. None means that the file definitely contains
+        results, and "" means that the file is a history.
     """
 
     def __init__(self, error: NoResultsError, outcome: str | None) -> None:
@@ -44,10 +44,11 @@ def is_empty(source: Source) -> bool:
 
 
 def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResultsError]]:
-    """Separate the batches with results from files without results that passk found in folders.
+    """Return the batches with results, and one error per file without results. Only files in
+    folders are left out.
 
-    A single record such as {"name": …, "status": "success"} may not be a result. A history repeats
-    results of recorded runs, so these results would count twice.
+    A file with a single record such as {"name": …, "status": "success"} may not be a result. A
+    history repeats the results of recorded runs, which would therefore count twice.
     """
     results: list[Batch] = []
     strays: list[NoResultsError] = []
@@ -88,9 +89,9 @@ def find_duplicate_file(sources: Iterable[tuple[object, Source]]) -> tuple[Sourc
 
 
 def repeated_file_error(batches: Iterable[Batch]) -> DataError | None:
-    """The error for two files that are copies or differ only in their suffix.
+    """The error for two files with the same content, or with names that differ only in the suffix.
 
-    Only files with unnumbered attempts are compared. The result is None if no two files are copies.
+    Only files without attempt numbers are compared. The result is None if there are no such files.
     """
     stems: dict[str, Source] = {}
     files, named_alike = [], None

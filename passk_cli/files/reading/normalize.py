@@ -101,7 +101,8 @@ _FilesWithContents = Sequence[tuple[RecognisedFile, Contents]]
 def recognise_files(
     sources: Sequence[Source], request: Request
 ) -> tuple[list[RecognisedFile], list[Source]]:
-    """Separate files of known formats from tables, and leave out files that repeat another file."""
+    """Separate files of known formats from tables. Leave out files that repeat results of another
+    file."""
     forced = formats.FORMATS[request.format] if request.format else None
     known_files, tables = [], []
     neighbours: dict[str, Any] = {}
@@ -159,8 +160,8 @@ def _matching_names(names: Sequence[str], pattern: str) -> Iterator[str]:
 def write_row_files(
     files: Sequence[RecognisedFile], request: Request, folder: Path
 ) -> NormalizedFiles:
-    """Read files of known formats and write their rows to JSON Lines files, one per combination of
-    column roles.
+    """Read files of known formats, and write rows with the same column roles to one JSON Lines
+    file.
 
     Errors: DataError if a file has no usable results, or if the user must choose an outcome.
     """
@@ -206,8 +207,8 @@ def _choose_outcomes(
 
     If the files contain several outcomes, the user must choose one. passk skips files in a folder
     that do not contain the chosen outcome, and raises an error if no file contains the outcome.
-    passk always reads a file without verdicts. --outcome only selects the only outcome of each
-    file.
+    passk always reads a file in which no attempt was judged. With `--outcome only`, passk reads the
+    only outcome of each file.
     """
     all_outcomes = list(
         dict.fromkeys(name for _, table in tables for name in table.outcome_names or ())
@@ -279,11 +280,11 @@ def _model_and_suite(file: RecognisedFile, table: Contents) -> tuple[object, obj
 class _RowFile:
     """A JSON Lines file with the rows of several files.
 
-    roles : the roles of the columns, or None for attempts of a harness, because the columns are
-        known only after all rows are written.
+    roles : the roles of the columns. For attempts of a harness, the roles are None, because passk
+        knows the columns only after it has written all rows.
     longest_row_bytes : the size of the longest row, in bytes.
-    constant_columns : maps each column with one value per file to a mapping from the path of each
-        file to the value.
+    constant_columns : the columns with one value per file. Each column is mapped to a dictionary
+        that contains the value for each file path.
     """
 
     format: Format
@@ -326,7 +327,7 @@ class _RowFile:
 class _RowFileWriter:
     """Writes the rows of files of known formats, and collects messages about the files.
 
-    runs : maps (model, suite) to the names of the runs of the model.
+    runs : maps each pair (model, suite) to the names of the model's runs.
     """
 
     def __init__(
@@ -561,8 +562,8 @@ class _RowFileWriter:
 
 
 def _may_distinguish_attempts(name: str, value: Any) -> bool:
-    """Whether a value may distinguish attempts. A field named "key" contains the task, so it does
-    not distinguish attempts."""
+    """Whether a field may distinguish attempts at a task. A field named "key" contains the task, so
+    this field cannot distinguish attempts."""
     return name != "key" and isinstance(value, int | float | str | dict)
 
 

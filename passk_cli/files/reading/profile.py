@@ -26,9 +26,9 @@ class SampledColumn:
     """A column of the sampled rows.
 
     name : the name of the column for `--field`.
-    codes : one integer per row, from 0, or −1 for a missing value.
+    codes : one code per row. A code is 0, 1, 2 and so on, or −1 for a missing value.
     distinct_count : the number of different values.
-    value_sql : SQL for the value as a string, or NULL for a missing value.
+    value_sql : SQL that returns the value as a string, or NULL if the value is missing.
     """
 
     name: str
@@ -59,14 +59,14 @@ class ValueKind(NamedTuple):
 class DataProfile:
     """A sample of the rows in the files, which passk checks for contradictions.
 
-    columns : maps names to columns with scalar values. Nested fields are included if they are one
-        level deep, or if they describe how attempts ended.
-    series_codes : one integer per row for the model and groups of the row, or −1 if the row has
-        none.
-    task_codes : one integer per row for the task, or −1 if the row has no task.
-    file_indices : the index in `file_names` of the file that contains the row.
-    row_verdicts : 1 for a pass, 0 for a failure, the share of passes for a row with counts, or NaN
-        if unknown.
+    columns : maps names to columns with scalar values. Nested fields are included if they are only
+        one level deep, or if they describe how attempts ended.
+    series_codes : one code per row for the combination of model and groups, or −1 if the
+        combination is missing.
+    task_codes : one code per row for the task, or −1 if the row has no task.
+    file_indices : one index per row, which is the position of the row's file in `file_names`.
+    row_verdicts : one number per row: 1 for a pass, 0 for a failure, the share of passes for a row
+        with counts, or NaN if the verdict is unknown.
     is_complete : whether the sample contains all rows.
     table_name : the name of the DuckDB table with the rows.
     """
@@ -88,7 +88,7 @@ class DataProfile:
 
     @cached_property
     def cell_codes(self) -> Ints:
-        """One integer per row for the model, groups and task of the row, or −1 if the row has no
+        """One code per row for the combination of model, groups and task, or −1 if the row has no
         task."""
         return joined_codes(self.series_codes, self.task_codes)
 
@@ -137,14 +137,14 @@ class DataProfile:
         """The verdict for each row of a column: 1 (pass), 0 (failure), −1 (unknown) or NaN
         (missing).
 
-        Options such as --passes are not applied.
+        The function ignores options such as --passes.
         """
         query = f"SELECT {verdict_sql('word', None)} AS verdict FROM (SELECT rowid AS place,"
         query += f" {self.columns[column].value_sql} AS word FROM {self.table_name}) ORDER BY place"
         return as_floats(self.con.execute(query).fetchnumpy()["verdict"])
 
     def column_numbers(self, column: str) -> Floats:
-        """The values of a column as numbers, with NaN for other values."""
+        """The values of a column as numbers, with NaN for values that are not numbers."""
         number = f"TRY_CAST({self.columns[column].value_sql} AS DOUBLE)"
         query = f"SELECT {number} AS number FROM {self.table_name} ORDER BY rowid"
         return as_floats(self.con.execute(query).fetchnumpy()["number"])
@@ -168,10 +168,10 @@ def joined_codes(*columns: Ints) -> Ints:
 
 
 def count_distinct(codes: Ints) -> int:
-    """The number of distinct codes, without −1.
+    """The number of different codes, without −1.
 
-    The function does not use np.unique, which without indices imports numpy.ma. The import takes as
-    long as reading a small file.
+    The function does not use np.unique, because np.unique without indices imports numpy.ma. This
+    import takes as long as reading a small file.
 
     >>> count_distinct(np.array([2, -1, 0, 2]))
     2

@@ -2,7 +2,7 @@
 
 passk uses this module for `describe`, for drafts of maps, and for errors about files that passk
 cannot read. The records may be at the top of a file, in a list, or in an object with names as keys.
-If the records are in an object, their names become a column.
+If the records are in an object, the keys of the object become a column.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ class FieldValues:
 
     path : the name of the column for --field.
     values : one value per record, which is a list if the column is inside a list.
-    verdict_and_number_by_text : maps each value, as a string, to its verdict (1 for a pass, 0 for a
-        failure, None if missing, −1 if unknown), and to the string as a number.
+    verdict_and_number_by_text : maps each value, as a string, to a pair. The pair contains the
+        verdict (1 for a pass, 0 for a failure, None if missing, −1 if unknown), and the value as a
+        number or None.
     """
 
     path: str
@@ -115,8 +116,8 @@ class FieldValues:
 
     @cached_property
     def verdict_pattern(self) -> tuple[bool | None, ...]:
-        """Whether each record has the same verdict as the first record. The result is empty if all
-        records have the same verdict.
+        """For each record, whether the verdict equals the first verdict in the column. The result
+        is empty if all records have the same verdict.
 
         A column and its negation therefore have the same result.
         """
@@ -167,12 +168,13 @@ class FieldValues:
 class RecordList:
     """A list of records in a file, with its columns.
 
-    records_key : the value of --records, in which "{model}" stands for any key, or "" at the top of
-        the file.
+    records_key : the value of --records, for example "results.{model}", or "" at the top of the
+        file. A name in braces stands for any key.
     row_count : the number of records.
     recognised_columns : names of the columns that passk recognises without an option.
-    parent_columns : columns with fields of the objects around the list of records.
-    coverage : the files or records that passk read, if passk did not read all of them.
+    parent_columns : the columns that come from the objects around the list of records.
+    coverage : a text that describes the part of the files or records that passk read, or "" if
+        passk read all of them.
     """
 
     records_key: str
@@ -189,7 +191,7 @@ class RecordList:
 
 
 def value_text(value: Any) -> str:
-    """Write a value as a string, with "true" and "false" like in JSON."""
+    """Write a value as a string, with "true" and "false" as in JSON."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -254,7 +256,7 @@ def _record_lists_in_files(
 
 
 def _share_fields(first_pairs: ContextRecordPairs, other_pairs: ContextRecordPairs) -> bool:
-    """Whether the records of two files have at least half of their fields in common."""
+    """Whether the first records of two files share at least half of the fields of one record."""
     fields, other_fields = (
         {*pairs[0][1]} if pairs else set() for pairs in (first_pairs, other_pairs)
     )
@@ -284,8 +286,8 @@ def _verdict_and_number_pairs(
 def _record_lists_in_file(
     con: duckdb.DuckDBPyConnection, source: Source, request: Request, *, several: bool
 ) -> Iterator[tuple[str, ContextRecordPairs]]:
-    """The lists of records in a file. A whole file can be a single record only if there are several
-    files."""
+    """The lists of records in a file. A whole file can be one record if there are several files, or
+    if the file contains no list of records."""
     # Importing all formats is slow, so the import is inside the function that needs the formats.
     from passk_cli.files.formats import recognise_format
     from passk_cli.files.formats.format import sniff_file
@@ -346,8 +348,8 @@ def _nested_record_lists(
     """The lists of records inside values, as pairs (keys, records). The key "{}" stands for any
     key.
 
-    pairs : pairs of a value and its context. The context contains the plain fields of the
-        surrounding objects, and their keys as "{0}", "{1}".
+    pairs : pairs (context, value). The context contains the plain fields of the objects around the
+        value, and the keys of these objects as "{0}", "{1}" and so on.
     """
     if len(keys) > _MOST_LEVELS:
         return
@@ -432,8 +434,8 @@ def _record_lists_in_records(
 
 
 def _keys_with_shared_list(value: Mapping[str, Any]) -> list[str]:
-    """The keys of a document that lead to lists with the same inner key. The result is empty if a
-    document has fewer than two keys of this kind."""
+    """The keys of a document that lead to lists of records with the same inner key. The result is
+    empty if there are fewer than two such keys."""
     keys_of: dict[str, list[str]] = {}
     for name, inner in value.items():
         for key, entries in inner.items() if isinstance(inner, dict) else ():
@@ -451,7 +453,8 @@ def _has_names_as_keys(value: Mapping[str, Any], keys: tuple[str, ...]) -> bool:
 
 
 def _are_similar_values(values: Sequence[Any], names: Iterable[str], keys: tuple[str, ...]) -> bool:
-    """Whether the values of objects are similar, so that the keys are names and not fields."""
+    """Whether the values of objects are similar, which means that the keys are names, for example
+    of tasks, and not fields."""
     if len(values) < 2:
         return False
     if all(isinstance(value, dict) and value for value in values):
@@ -506,12 +509,12 @@ def _build_record_list(
 def _nesting_level_names(
     rows: Sequence[RecordContext], contexts: Sequence[RecordContext], keys: Sequence[str]
 ) -> list[str]:
-    """The column name for the keys at each level of nesting: "task", "model", "attempt" or "part".
+    """Name the columns for the keys at each level of nesting, for example "task" or "model".
 
     Keys are models if neighbouring keys have at least half of their tasks in common. Keys are parts
     if each key has several different tasks. If keys are neither models nor parts, they are tasks.
-    If records contain no tasks, keys are models if there are at most twice as many keys as rows per
-    key.
+    Without tasks in the records, keys are models if there are at most twice as many keys as rows
+    per key.
     """
     places = [place for place, key in enumerate(keys) if key == "{}"]
     names = [""] * len(places)
@@ -576,7 +579,7 @@ def _have_model_field(contexts: Sequence[RecordContext]) -> bool:
 
 
 def _flattened_fields(record: Any, prefix: str = "", level: int = 0) -> Iterator[tuple[str, Any]]:
-    """The fields of a record and its nested records as (path, value). Lists stay lists.
+    """Yield (path, value) for each field of a record and of nested records. A list stays a list.
 
     >>> dict(_flattened_fields({"a": {"b": 1}, "c": [{"d": 2}, {"d": 3}], "e": {"f": [True]}}))
     {'a.b': 1, 'c.d': [2, 3], 'e.f[]': [True]}

@@ -35,8 +35,8 @@ Record = Mapping[str, Any]
 
 
 def mixed_line_ends_error(source: Source) -> DataError | None:
-    """The error for the first line that has a different line end than the first line, or None if
-    all line ends are equal."""
+    """The error for the first line that ends differently from the first line of the file, or None
+    if all lines end in the same way."""
     with open_bytes(source) as stream:
         first = stream.readline().endswith(b"\r\n")
         for number, line in enumerate(stream, 2):
@@ -88,7 +88,8 @@ def _is_split_line(source: Source, place: str) -> bool:
 
 
 def _raw_rows(source: Source, layout: Layout) -> Iterator[tuple[str, bytes | list[str]]]:
-    """The lines of a JSON Lines file as (place, bytes), or table rows as (place, fields)."""
+    """Yield (place, bytes) for each line of a JSON Lines file, or (place, fields) for each row of
+    a table."""
     width = len(layout.columns)
     if layout.kind == "jsonl":
         return ((f"{source.name}:{number}", line) for number, line in numbered_lines(source))
@@ -116,7 +117,7 @@ def _parsed_record(
 
 
 def read_records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
-    """Yield the records of all files of a batch in their order, as (place, record)."""
+    """Yield (place, record) for each record of a batch, in the order of the files."""
     layout = batch.layout
     if layout.normalized_rows_file:
         with open(layout.normalized_rows_file, encoding="utf-8") as file:
@@ -184,10 +185,10 @@ def _queried_records(
 def naming_field_and_shared_names(
     lists: Sequence[Sequence[Any]],
 ) -> tuple[str, tuple[str, ...]] | None:
-    """The field with the same strings in most lists, together with these strings, or None if there
-    is no such field.
+    """Find a field that contains the same strings in most lists. Return the field and the strings,
+    or None if there is no such field.
 
-    The field may contain the names of scorers.
+    Such a field may contain the names of scorers.
 
     >>> scores = [{"name": "correct", "value": 1}, {"name": "short", "value": 0}]
     >>> naming_field_and_shared_names([scores] * 3), naming_field_and_shared_names([[{"id": "1"}],

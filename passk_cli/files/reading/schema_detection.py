@@ -91,8 +91,8 @@ class NormalizedFiles:
         kind.
     outcome_names_by_format : maps each format to the outcome names that --outcome accepts.
     amount_names_by_format : maps each format to the names of costs and other amounts in the files.
-    run_count_by_model : maps each model to the number of runs that passk combined, if there are
-        several.
+    run_count_by_model : maps each model with several runs to the number of runs that passk
+        combined.
     empty_files : names of empty files that passk skipped.
     files_without_requested_outcome : files of a folder that do not contain the requested outcome.
     known_format_errors : errors for skipped files that have a known format.
@@ -239,7 +239,7 @@ def detect_batches(
 
 
 def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> ColumnRoles:
-    """Find the roles of the columns in a table, in which the option --outcome names a column."""
+    """Find the roles of the columns in a table. In tables, the option --outcome names a column."""
     if kinds.keys() >= REPORT_COLUMNS:
         raise NoResultsError(
             place,
@@ -318,7 +318,8 @@ def _require_matching_files(
     """Raise DataError if options exclude files with results, or if no file has a column that
     --field names.
 
-    A file in a folder is skipped if it has a different outcome column.
+    If an excluded file in a folder has a different outcome column, passk skips the file without an
+    error.
     """
     outcomes = {None, *(batch.roles.outcome or batch.roles.c for batch in batches)}
     refused = [e for e in passed_over if isinstance(e, ExcludedFileError)

@@ -180,7 +180,7 @@ def test_models_in_columns_need_several_of_them(passk: Passk, write: Any) -> Non
         assert (result.code, result.error) == (2, "no-such-column")
         assert "@column needs several outcome columns, but there is only one outcome" in result.err
     result = passk("estimate", path, "--field", "outcome=a==gold==b")
-    assert (result.code, "write two columns to compare, for example" in result.err) == (2, True)
+    assert (result.code, "to compare two columns, write for example" in result.err) == (2, True)
 
 
 def test_the_outcome_option_joins_columns_like_the_field(write: Any) -> None:
