@@ -69,8 +69,7 @@ def fill_template(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]
 
 
 def readable_template(template: str, *, forms: bool = False) -> str:
-    """A template as readable text, with fields in angle brackets and optional parts in square
-    brackets.
+    """A template as readable text, with fields as <field> and optional parts as [part].
 
     forms : whether to write all alternatives of a field, for example "falls/rises".
 
@@ -100,8 +99,8 @@ class DiagnosticType:
     meaning, why, advice : paragraphs for `passk help NAME` and the documentation: what the message
         means, why it matters, and what to do.  If there is no advice, the help page shows the
         remedy.
-    example : the message as printed, below a command that prints it if the sample data causes the
-        message.
+    example : the message as passk prints it. If a command with the sample data prints the message,
+        the example begins with this command.
     only_with_full : whether passk prints the message only with --full or -v, because no decision
         depends on the message.
     Errors: ValueError if two types of messages have the same name.
@@ -145,7 +144,7 @@ class DiagnosticType:
         return readable_template(text)
 
     def __call__(self, **fields: Any) -> Diagnostic:
-        """Make a message of this type, without the suggested fixes that need an empty field."""
+        """Make a message of this type, without suggested fixes that would need an empty field."""
         words = self.remedy if isinstance(self.remedy, str) else ""
         settles = tuple(filter(None, (fix.with_fields(fields) for fix in self.fixes)))
         return Diagnostic(self.name, self.severity, self.template, words, fields, settles)
@@ -200,7 +199,6 @@ class Diagnostic:
 
 
 def error_as_warning(error: Any) -> Diagnostic:
-    """A warning with the name and text of an error, for commands that describe data instead of
-    analysing it."""
+    """A warning with the name and text of an error, for commands that only describe data."""
     text = join_clauses(str(error.args[0]))
     return Diagnostic(error.name, WARNING, "{text}", fields={"text": text}, fixes=error.fixes)

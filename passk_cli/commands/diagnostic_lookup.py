@@ -1,4 +1,4 @@
-"""Lookup of all messages, errors and answers by name."""
+"""Functions that find messages, errors and answers by name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MODULES_WITH_MESSAGES = (
 
 
 def all_messages() -> dict[str, DiagnosticType]:
-    """The messages and errors of all commands by name, sorted by name."""
+    """All types of messages and errors by name, in alphabetical order."""
     for module in _MODULES_WITH_MESSAGES:
         import_module(module)
     for name in COMMANDS:
@@ -36,7 +36,7 @@ def all_messages() -> dict[str, DiagnosticType]:
 
 
 def all_answers() -> dict[str, Answer]:
-    """The answers of all commands by name, in the order of the commands."""
+    """All types of answer sentences by name, in the order of the commands."""
     for name in COMMANDS:
         _ = load_command(name).runner_class
     return ANSWERS

@@ -42,7 +42,7 @@ class MessageOptions:
                 raise DataError("", text, name=message.name, settles=message.fixes)
 
     def filter_report(self, report: Report, words: Callable[[Diagnostic], str]) -> Report:
-        """Return the report without the messages of --ignore.
+        """Return the report without the messages that --ignore names.
 
         Errors: DataError if --error turns a message of the report into an error.
         """

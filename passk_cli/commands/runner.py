@@ -1,4 +1,4 @@
-"""The base class of the classes that read the data of a command and compute its report."""
+"""The base class of command runners, which read the data of a command and compute the report."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SharedOptions:
     """The groups of options that commands share, and the data that the user gave.
 
     source : paths, rows, columns, a table or Counts; None if the user gave no data.
-    earlier_run_label : label of the first run if the user gave exactly two labelled runs; else "".
+    earlier_run_label : label of the first run if the user gave exactly two labelled runs, or "".
     """
 
     request: Request
@@ -67,7 +67,7 @@ class SharedOptions:
 
 
 class CommandRunner:
-    """The base class of the classes that read the data of a command and compute its report."""
+    """The base class of runners, which read the data of a command and compute the report."""
 
     sections: ClassVar[tuple[type[Section[Any]], ...]] = ()
 
@@ -106,7 +106,7 @@ class CommandRunner:
     def parse_options(
         cls, values: Mapping[str, Any], source: Any, *, requires_data: bool
     ) -> tuple[Self, SharedOptions]:
-        """Create the runner of the command and the shared options from the values of their fields.
+        """Create the runner of the command and the shared options from option values.
 
         values : maps each field to its value, as text from the command line or as a Python value.
         Errors: ParameterError if the value of an option is invalid or if required data is missing.
@@ -135,8 +135,10 @@ class CommandRunner:
 
     @classmethod
     def column_meanings_by_table(cls) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """Map the title of each table to the headers and meanings of columns that earlier tables
-        lack."""
+        """Map the title of each table to the headers and meanings of the columns.
+
+        Columns that earlier tables also have are left out.
+        """
         columns_before: set[tuple[str, str]] = set()
         for section in cls.sections:
             columns = [
@@ -149,7 +151,7 @@ class CommandRunner:
 
     @classmethod
     def data_field_meanings(cls) -> dict[str, str]:
-        """Map the name of each field of a row in csv, json and Python to the field's meaning.
+        """Map the name of each data field (csv, json and Python) to the meaning of the field.
 
         If several sections have a field of the same name, the first section defines the meaning.
         """
@@ -168,7 +170,7 @@ class CommandRunner:
 
     @classmethod
     def declared_messages(cls) -> dict[str, DiagnosticType]:
-        """Map names to the types of messages that the module of the command declares or imports."""
+        """The types of messages, by name, that the module of the command declares or imports."""
         names = vars(sys.modules[cls.__module__]).values()
         return {message.name: message for message in names if isinstance(message, DiagnosticType)}
 
@@ -185,7 +187,7 @@ class CommandRunner:
         return []
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
-        """The report if the command needs no data for it, otherwise None."""
+        """The report if it needs no data, otherwise None."""
         return None
 
     def read_and_report(self, options: SharedOptions, read: CountsFunction) -> Report:
@@ -215,7 +217,7 @@ class CommandRunner:
         )  # fmt: skip
 
     def require_sufficient_data(self, options: SharedOptions, counts: Counts) -> None:
-        """Raise a PasskError if the command cannot compute its report from the counts."""
+        """Raise a PasskError if the counts are not sufficient for the report of the command."""
 
     def report(self, study: Analysis) -> Report:
         raise NotImplementedError
@@ -235,7 +237,7 @@ class CommandRunner:
 
 
 def refuse_labels(question: CommandRunner) -> None:
-    """Raise a ParameterError if labels cannot correct this command or one of its options."""
+    """Raise a ParameterError if labels cannot correct the results of the command or an option."""
     names = changed_option_names(question)
     raise_first_applicable_error(
         "no-labels",
@@ -292,10 +294,10 @@ def command_report(
 ) -> Report:
     """Compute the report of a command from the data that `read` returns, and write its exports.
 
-    judged : a function that removes ignored messages from the report or raises an error. passk
-        calls this function before it writes files.
-    Errors: ParameterError if missing outcomes may pass or fail, but the command or one of its
-        options does not support missing outcomes.
+    judged : function that removes ignored messages from the report, or raises an error if --error
+        names a message. passk calls this function before it writes files.
+    Errors: ParameterError if --missing is bounds, but the command or one of its options does not
+        support bounds.
     """
 
     def counts_of(request: Request, source: Any = None) -> Counts:

@@ -1,4 +1,4 @@
-"""The table with the number of tasks and attempts per model that were written to a file."""
+"""The table with the tasks and attempts of each model that passk wrote to a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer of `passk curve`: how the curves of one model change, or which model gains most."""
+"""Answer sentences for `passk curve`: how curves change with k, or which model gains most."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _EQUAL, _NAMED = 1e-12, 3
 
 
 class ModelGains(NamedTuple):
-    """The gains of several models between two numbers of attempts, `start_k` and `k`.
+    """The gains of several models from `start_k` to `k` attempts.
 
-    If some tasks are left out, `shared_tasks_text` describes the other tasks. `is_increasing` means
-    that more attempts can only increase the metric.
+    If some tasks are left out, `shared_tasks_text` describes the remaining tasks. `is_increasing`
+    means that more attempts can only increase the metric.
     """
 
     gain_results: Sequence[Result]
@@ -73,7 +73,7 @@ class ModelGains(NamedTuple):
 
     @property
     def sentence_fields(self) -> Mapping[str, Any]:
-        """The smallest and the largest gain, their models, and models whose intervals overlap."""
+        """The smallest and largest gain with model names, and models with overlapping intervals."""
         names = [self._model_name(fact) for fact in (*self.largest_gains, *self.overlapping_gains)]
         return {
             "metric": self.metric_name, "start": self.start_k, "k": self.k,
@@ -122,7 +122,7 @@ GAIN_ANSWERS = (
 
 
 class SingleModelCurve:
-    """The curves of the only model, from which passk writes the answer."""
+    """The curves of a single model, which the answer describes."""
 
     def __init__(self, model: ModelCurves, groups: Sequence[str]) -> None:
         self.points = model.results_by_curve[model.main_curve_name]
@@ -190,7 +190,11 @@ def _sign(change: float) -> int:
 
 
 def _absolute_gain_limits(fact: Result, *, exact: bool) -> tuple[float, float]:
-    """The limits of the absolute value of a gain. Without an interval, the limits are infinite."""
+    """The lower and upper limit of an absolute gain.
+
+    The limits of an exact gain are equal. Without an interval, the limits of other gains are
+    infinite.
+    """
     value, low, high = fact.estimate.value or 0.0, fact.estimate.low, fact.estimate.high
     if exact:
         return abs(value), abs(value)

@@ -194,7 +194,7 @@ class CurveColumn(NamedTuple):
         return Result(model.series, self.header, self.k, Estimate(change, signed=True))
 
     def cell_estimate(self, model: ModelCurves) -> Estimate:
-        """The estimate for the table cell. Only a gain is shown with its interval."""
+        """The estimate for the table cell, with an interval only in columns of gains or changes."""
         fact = self.result(model)
         return fact.estimate if self.start_k else fact.estimate.without_interval
 
@@ -245,7 +245,10 @@ class ModelCurveTable(Section[ModelCurves]):
 
     @cached_property
     def ks(self) -> list[int]:
-        """The k's that all models share. If there are many k's, only round numbers are shown."""
+        """The values of k in the table, which all models share if possible.
+
+        Without -k, only round values and the largest k are shown.
+        """
         ks_by_model = [set(model.ks) for model in self.records]
         shared = sorted(set.intersection(*ks_by_model) or set.union(*ks_by_model))
         if self.grid.fixed_ks:
@@ -266,11 +269,11 @@ class ModelCurveTable(Section[ModelCurves]):
 
     @property
     def gain_from_first_columns(self) -> list[CurveColumn]:
-        """The column with the gain from the first to the last k.
+        """The columns with the gain from the first k to a larger k.
 
-        A curve with a single k, or with ranges as values, has no gain. If the models share no task
-        with enough attempts for the last k, the list begins with a column for the gain up to the
-        largest k with all tasks.
+        If there is a single k, or if the values are ranges, the list is empty. Otherwise, the list
+        ends with the gain up to the last k. If the models share no task with enough attempts for
+        the last k, the list begins with the gain up to the largest k that all tasks support.
         """
         first, last = self.ks[0], self.ks[-1]
         if first == last or self.study.has_missing_outcome_ranges:
@@ -451,7 +454,10 @@ K_COLUMN = Column("k", "count", meaning="Number of attempts.",
 def rows_by_model_and_k(
     models: Iterable[ModelCurves], names: Sequence[str] = ()
 ) -> list[SeriesRow]:
-    """One row per model and k.  names : the curves in each row. () means all measured curves."""
+    """One row per model and k.
+
+    names : names of the curves in each row; empty for all curves except Δ_k and the deficit.
+    """
     return [
         SeriesRow(
             model.series,
@@ -482,7 +488,7 @@ class EveryKTable(SeriesMetricTable):
 
 
 class StepGainTable(Section[StepGain]):
-    """One row per model and step of k: the gain of pass@k, and the gain for equally hard tasks."""
+    """One row per model and step of k: the gain, and the gain if all tasks were equally hard."""
 
     title = "Gains of pass@k"
     visibility = FULL
@@ -502,7 +508,7 @@ class StepGainTable(Section[StepGain]):
 
 
 class UnevennessTable(Section[SeriesRow]):
-    """One row per model and k: Δ_k and the coverage deficit."""
+    """One row per model and k, with the effects of unequal task difficulty on pass^k and pass@k."""
 
     title = "Uneven tasks: Δ_k = pass^k − μ^k, deficit = 1 − (1−μ)^k − pass@k"
     columns = (
@@ -589,7 +595,7 @@ def _missing_tasks_reference_lines(models: Sequence[ModelCurves]) -> Iterator[Re
 def _chart_rows(
     models: Sequence[ModelCurves], names: Iterable[str], marked: Iterable[int]
 ) -> list[dict[str, Cell]]:
-    """The points of a chart: at all marked k's, and at no more than _MOST_DRAWN other k's."""
+    """The points of a chart, at the marked values of k and at up to _MOST_DRAWN further values."""
     ks = np.unique([k for model in models for k in model.ks])
     chart_ks = {*log_spaced_ks(ks, _MOST_DRAWN).tolist(), *marked}
     rows: list[dict[str, Cell]] = []
@@ -700,7 +706,7 @@ class CurveRunner(CommandRunner, CurveOptions):
         )
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
-        """The report for exact success rates from `--rates` or from a file with a column rate."""
+        """The report on exact success rates, which come from `--rates` or from a column "rate"."""
         self._check_options(options)
         families = rates_from_option_or_data(self.rates, options.source, self.request(options))
         if not families:

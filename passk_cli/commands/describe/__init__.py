@@ -1,4 +1,4 @@
-"""passk describe: how passk reads your files, before you compute anything."""
+"""The command `passk describe`, which shows how passk reads your files."""
 
 from __future__ import annotations
 

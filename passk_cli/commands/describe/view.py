@@ -64,7 +64,7 @@ ReadingProperty = tuple[str, Cell]
 
 
 class ReadingSummary(Section[ReadingProperty]):
-    """One row per property of the data, for example the format, the columns or missing outcomes."""
+    """One row per property of the data, for example the format or the missing outcomes."""
 
     columns = (
         Column("fact", cell_of_record=lambda fact: fact[0], meaning="Property of the data."),
@@ -156,8 +156,9 @@ class ColumnTable(Section[tuple[str, Cell, str]]):
 class ModelSize(NamedTuple):
     """The number of tasks and attempts of one model.
 
-    pass_rate : share of attempts that passed, or a range if missing outcomes may pass or fail; None
-        if some attempts neither pass nor fail.
+    pass_rate : share of attempts that passed, or a range if outcomes are missing. The ends of the
+        range count all missing outcomes as failures and as passes. None if some outcomes neither
+        pass nor fail.
     """
 
     series: SeriesKey

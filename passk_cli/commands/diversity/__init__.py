@@ -1,4 +1,4 @@
-"""passk diversity: how much the solutions of the attempts differ."""
+"""The command `passk diversity`, which shows how much the solutions of attempts differ."""
 
 from __future__ import annotations
 

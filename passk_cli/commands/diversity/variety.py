@@ -37,11 +37,13 @@ def diversity_metrics(ks: Sequence[int]) -> list[Metric]:
 
 
 def solution_results(study: Analysis, place: int) -> SeriesRow:
-    """All results about the solutions of the model with the index `place` in the counts.
+    """All results about the solutions of one model.
 
-    The results are the metrics of the study, and the variety and the smallest variety for each
-    gain@k. For all solutions and for correct solutions, the results also contain the number of
-    different solutions per task, their effective number, and the share of duplicates.
+    The results contain the metrics of the study and, for each gain@k, the variety and the smallest
+    possible variety. The results also contain the number of different solutions per task, the
+    effective number of solutions, and the share of duplicates, for all and for correct solutions.
+
+    place : index of the model in the counts.
     """
     metrics = study.results(study.task_values(only=[place]))
     kinds = {fact.k: fact for fact in metrics if fact.name.startswith(DISTINCT)}
@@ -57,8 +59,8 @@ def _gain_variety(gain: Result, kinds: Result) -> Iterator[Result]:
     """The variety of the solutions at tasks with a gain, and the smallest possible variety.
 
     The variety is the mean of distinct@k over tasks, weighted by the gain of each task. The
-    smallest possible variety is the mean of pass@k + 1 − pass^k with the same weights: one solution
-    if any attempt passes, and one more if any attempt fails.
+    smallest possible variety is the mean of pass@k + 1 − pass^k with the same weights. It counts
+    one solution if any attempt passes, and one more solution if any attempt fails.
     """
     value = least = None
     flag, k = "", int(gain.k or 0)

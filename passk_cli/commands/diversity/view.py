@@ -232,7 +232,7 @@ class GainAtK(NamedTuple):
 
 
 class GainVarietyTable(Section[GainAtK]):
-    """The gain of k attempts over one attempt, and the variety at tasks with this gain."""
+    """One row per model and k, with the gain of k attempts and the variety at tasks with a gain."""
 
     title = "Gain of k attempts over one, and the variety that comes with it"
     visibility = FULL
@@ -296,10 +296,10 @@ class DiversityRunner(CommandRunner, DiversityOptions):
 
 
 def diversity_ks(counts: Counts, ks: Sequence[int] = ()) -> tuple[int, ...]:
-    """The k's that -k sets. By default, each k of 2, 10 and 100 that most models allow.
+    """The values of k that -k sets or, by default, each of 2, 10 and 100 that most models allow.
 
-    A model allows a k if all its tasks have at least k attempts. If fewer than three default k's
-    remain, passk adds the largest allowed k and half of this k.
+    A model allows a value of k if every task of the model has at least k attempts. If 100 is not
+    allowed, passk adds the largest allowed value and half of this value.
     Errors: ParameterError if no model has two attempts at every task.
     """
     if ks:

@@ -1,4 +1,4 @@
-"""passk estimate: every metric of every model."""
+"""The command `passk estimate`, which estimates metrics of each model with intervals."""
 
 from __future__ import annotations
 

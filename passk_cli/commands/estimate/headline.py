@@ -1,8 +1,8 @@
-"""The answer of `passk estimate`: which model has the best value of each metric.
+"""Answer sentences for `passk estimate`, which name the models with the best values.
 
-The answer names one leader per metric. passk ranks models only within a group (--by), on the tasks
-that all models of the group have. The estimate of a leader has no interval in the answer, because
-the interval of the best of several estimates would be too short.
+The answer names the leaders of the first and of the last metric. With --by, passk ranks models only
+within a group, on the tasks that all models of the group have. The answer gives no interval for a
+leader, because an interval for the best of several estimates would be too short.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Leader(NamedTuple):
 
     @property
     def is_one_model(self) -> bool:
-        """Whether one model has the best value, whatever the missing outcomes are."""
+        """Whether exactly one model has the best value, however missing outcomes are counted."""
         return self.extreme_value.certain and len(self.extreme_value.names) == 1
 
 
@@ -57,7 +57,7 @@ def _leader(facts: Sequence[Result]) -> Leader | None:
 
 
 class Headline(ValueRange):
-    """The range of the first metric over all models, and the leader of each metric."""
+    """The range of the first metric over all models, and the leaders of two metrics."""
 
     def __init__(self, study: Analysis, facts: Sequence[Result]) -> None:
         self.study = study
@@ -104,10 +104,10 @@ class Headline(ValueRange):
 
     @cached_property
     def last_metric_leader(self) -> Leader | None:
-        """The only model with the best value of the last metric, or None.
+        """The leader of the last metric if the leader is a single model, otherwise None.
 
-        The result is None if there is no such model, if the last metric is the first metric, or if
-        the two metrics compare different numbers of models or tasks.
+        The result is also None if there is only one metric, or if the first and the last metric are
+        known for different numbers of models or tasks.
         """
         last = self.facts_with_value[-1].name
         last_leader = _leader(
@@ -128,7 +128,10 @@ class Headline(ValueRange):
 
     @cached_property
     def led_groups_by_model(self) -> dict[str, list[str]]:
-        """Maps each model to the groups with no other leader, the model with most groups first."""
+        """Maps each model to the groups in which only this model has the best value.
+
+        The model with the most groups comes first.
+        """
         groups: dict[str, list[str]] = {}
         for group, led in self.leader_by_group.items():
             if led.is_one_model:

@@ -238,10 +238,10 @@ def _noise_floor(row: SeriesRow) -> Estimate:
 def _attempts_help_more(fact: Result) -> bool:
     """Whether one more attempt at each task narrows the interval more than new tasks would.
 
-    One more attempt at each of T tasks costs as much as T / n new tasks. With n attempts per task,
-    the variance of the mean is V(n) / T. The function therefore returns whether V(n + 1) is less
-    than V(n) · n / (n + 1). The result is false for k = 1. For a single task, the result is also
-    false, because the variance between tasks is unknown.
+    One more attempt at each of T tasks costs as much as T / n new tasks. If a single task with n
+    attempts has the variance V(n), the mean has the variance V(n) / T. The function therefore
+    returns whether V(n + 1) is less than V(n) · n / (n + 1). The result is false for k = 1. For a
+    single task, the result is also false, because the variance between tasks is unknown.
     """
     values = fact.values
     if values is None or values.metric.definition.required_attempt_data or len(values.n) < 2:

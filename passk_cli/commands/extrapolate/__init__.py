@@ -1,4 +1,4 @@
-"""passk extrapolate: pass@k and pass^k for more attempts than were made."""
+"""The command `passk extrapolate`, which predicts pass@k and pass^k beyond the attempts made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer of `passk extrapolate`: the value at the largest k, or the k that a target needs."""
+"""Answer sentences for `passk extrapolate`, about predictions or the k that a target needs."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ TOO_FEW_SHARED_TASKS_ANSWER = Answer(
 class RankedTargetKs:
     """The k at which each model reaches the target, with the smallest k first.
 
-    For pass^k, the model that stays above the target longest comes first.
+    For pass^k, the model that stays at or above the target up to the largest k comes first.
     """
 
     def __init__(self, models: Sequence[Prediction], target: float, where: str) -> None:

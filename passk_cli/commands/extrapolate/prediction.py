@@ -1,4 +1,4 @@
-"""Predictions of one model's pass@k or pass^k at larger k, or why there is no prediction."""
+"""Predictions of pass@k and pass^k at larger k, or the reasons for missing predictions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LOG_LOGIT, AVERAGE = "log-logit", "average"
 
 @dataclass(frozen=True)
 class PredictionRequest:
-    """The curves to predict, the k's of the predictions, and the target that a curve must reach."""
+    """The curves to predict, the requested values of k, and the target that a curve must reach."""
 
     curve_names: tuple[str, ...]
     ks: tuple[int, ...]
@@ -89,7 +89,7 @@ class Prediction(_PredictedCurve):
 
     @property
     def never_passed_task_count(self) -> int:
-        """The number of tasks that never passed (for pass^k: never failed)."""
+        """The number of tasks at which no attempt passed (for pass^k: no attempt failed)."""
         return int((self.extrapolation.passes_or_failures == 0).sum())
 
     @property
@@ -107,7 +107,7 @@ class Prediction(_PredictedCurve):
         return next(fact.estimate for fact in self.model_based_results if fact.name == name)
 
     def attempts_needed(self, k: int) -> AttemptsNeeded | None:
-        """The attempts per task that would determine the prediction at k or at a smaller k.
+        """The attempts per task that passk would need for a prediction at k or at a smaller k.
 
         The result is None if even many more attempts would not be enough.
         """
@@ -150,7 +150,8 @@ class _PredictionComputation:
     def result_at(self, k: int) -> Result:
         """The result at k.
 
-        Beyond the attempts made, a result has an estimate only if its range is narrow.
+        Beyond the attempts made, the result has an estimate only if the range of possible values is
+        narrow.
         """
         metric, known_k = (
             Metric(self.task_values.metric.family, k),
@@ -176,7 +177,11 @@ class _PredictionComputation:
         return float(metric.values(self.task_values.n, self.task_values.c).mean())
 
     def range_at(self, k: int) -> tuple[float, float]:
-        """The range at k, or the interval if all tasks have k attempts. Both are monotone in k."""
+        """The range of values at k, or the confidence interval if all tasks have k attempts.
+
+        At larger k, the limits of pass@k never fall below the limits of this interval, and the
+        limits of pass^k never rise above the limits of this interval.
+        """
         least = int(self.task_values.n.min())
         if k <= least:
             estimate = self.result_at(k).estimate
@@ -222,11 +227,11 @@ def _model_based_results(
 
 
 def _target_k_result(numbers: _PredictionComputation, target: float) -> Result:
-    """The k's at which the average and both limits of the range reach the target.
+    """The values of k at which the average of models and both limits of the range reach the target.
 
     pass@k reaches the target at the first k at which pass@k is at least the target. For pass^k, the
-    result is the last k at which pass^k is at least the target, or 0 if there is no such k. The
-    result is None if the k is above LARGEST_SEARCH_K.
+    result is the last k at which pass^k is at least the target, or 0 if there is no such k. A k
+    above LARGEST_SEARCH_K is None. The k of the average is also None if the range is too wide.
     """
     ahead, family = numbers.extrapolation, numbers.task_values.metric.family
     ks = _search_ks(ahead.largest_mostly_known_k)
@@ -267,7 +272,7 @@ def _k_at_target(
     """The first k at which an increasing value reaches the target, or None if there is no such k.
 
     For a decreasing value, the result is the last k at which the value is at least the target. The
-    result is 0 if the value is always below the target, and None if it never falls below.
+    result is 0 if the value is always below the target, and None if the value is never below.
     """
     if not falling:
         place = bisect_left(ks, target, key=value)

@@ -89,7 +89,7 @@ HEURISTIC_FIT_WARNING = DiagnosticType(
 
 @dataclass(frozen=True)
 class PredictionTable(Section[Prediction]):
-    """One row per model: the values of a curve at the attempts made and beyond them.
+    """One row per model, with the values of a curve at the attempts made and at larger k.
 
     The model with the highest value comes first.
     """
@@ -144,7 +144,7 @@ class PredictionTable(Section[Prediction]):
 
     @property
     def never_seen_outcome(self) -> str:
-        """The outcome that the column "never …" is about: "passed" or, for pass^k, "failed"."""
+        """The outcome in the header "never …": "passed" for pass@k, and "failed" for pass^k."""
         return "passed" if self.metric_family == "pass@" else "failed"
 
     @property

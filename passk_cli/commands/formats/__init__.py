@@ -1,4 +1,4 @@
-"""passk formats: the formats of files that passk reads, with examples and commands."""
+"""The command `passk formats`, which lists the file formats that passk recognises."""
 
 from __future__ import annotations
 

@@ -33,9 +33,10 @@ _REFUSED_KIND = "refused"
 class KnownFormat(NamedTuple):
     """A format that passk recognises.
 
-    kind : "harness", "general" (records and tables) or "refused".
-    pass_rule : which outcomes pass.  documentation : documentation of the layout.  example : a
-        small file.
+    kind : "harness", "general" (records and tables) or "refused" (passk does not read the files).
+    pass_rule : which outcomes pass.
+    documentation : documentation from which passk knows the layout.
+    example : a small file.
     """
 
     name: str
@@ -71,7 +72,7 @@ def complete_format_names(incomplete: str) -> list[str]:
 
 
 class FormatNamesTable(Section[tuple[str, str]]):
-    """The names of the formats of each kind."""
+    """The names of the formats, grouped by kind."""
 
     columns = (
         Column("kind", cell_of_record=lambda line: line[0], meaning=_KINDS_MEANING),

@@ -1,4 +1,4 @@
-"""passk gate: check a run against rules in CI, with the verdict as exit code."""
+"""The command `passk gate`, which checks a run against rules and sets the exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The candidates of a gate, matched with the models, tasks and attempts of their baseline."""
+"""The candidates of a gate, matched with the models, tasks and attempts of the baseline."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _EMPTY_INTS = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True)
 class CandidateAttempts:
-    """The observed and the expected number of attempts by a candidate at each task.
+    """The observed and the expected numbers of attempts of a candidate, per task.
 
-    cell_indices : (tasks,) index of the candidate's cell in the counts, per task.
-    expected_attempts : (tasks,) the value of --attempts, or the baseline's numbers of attempts.
-        None if no number is expected.
+    cell_indices : for each task, the index of the candidate's cell in the counts.
+    expected_attempts : for each task, the value of --attempts or the number of attempts in the
+        baseline. None if no number is expected.
     attempts_at_extra_tasks : numbers of attempts at tasks that the baseline lacks.
     expected_from_option : whether `expected_attempts` comes from --attempts.
     looks_planned : whether the numbers of attempts look planned: all numbers are as expected, all
@@ -131,13 +131,13 @@ class CandidateAttempts:
 
 @dataclass(frozen=True)
 class BaselineMatch:
-    """The candidates and their baseline, with counts that use the same list of tasks.
+    """The candidates and their baseline, with counts that share one list of tasks.
 
     candidate_series_indices, baseline_series_indices : indices of the series in `counts` and in
         `baseline`.
-    baseline_is_other_file : whether the baseline is another file, so that its models may have other
+    baseline_is_other_file : whether the baseline is another file, in which models may have other
         names.
-    latest : the last run of the history, which sets the expected numbers of attempts.
+    latest_run_counts : the last run of the history, which sets the expected numbers of attempts.
     """
 
     counts: Counts
@@ -227,7 +227,7 @@ class BaselineMatch:
         return {model for model, *_ in self.baseline_task_codes}
 
     def base_model(self, model: str) -> str | None:
-        """The only model of the baseline or, among several models, the model of the same name."""
+        """The only model of the baseline or, if there are several, the model with the same name."""
         only = next(iter(self.base_models)) if len(self.base_models) == 1 else model
         return only if only in self.base_models else None
 
@@ -263,10 +263,10 @@ class BaselineMatch:
 
     @property
     def possible_renamings(self) -> list[tuple[str, str]]:
-        """Pairs of names (old, new) that may be one renamed model.
+        """Pairs of names (old, new) that may be two names of the same model.
 
-        The old model is only in the baseline, and the new model has the same tasks and similar pass
-        rates.
+        The old name is only in the baseline. The model with the new name has the same tasks and
+        similar pass rates.
         """
         if self.baseline is None:
             return []
@@ -280,10 +280,11 @@ class BaselineMatch:
 
     @property
     def sole_possible_renaming(self) -> tuple[str, str] | None:
-        """The names (old, new) if the only model of the run may be the only model of the baseline.
+        """The names (old, new) if the run and the baseline may be one model under two names.
 
-        Two names in a history always count as a possible renaming. In other data, the pass rates
-        must be similar, and the names must come from the data.
+        The run and the baseline must each contain only one model. If the baseline is a history,
+        this condition is enough. In other data, the pass rates must also be similar, and all files
+        must contain names of models.
         """
         models = {model for model, *_ in self.series}
         if self.baseline is None or not self.baseline_is_other_file or models == self.base_models:

@@ -37,8 +37,8 @@ _MAX_SIMULATION_RESAMPLES = 1_000
 def can_rehearse_metric(metric: Metric) -> bool:
     """Whether a gate can simulate a metric.
 
-    The metric must depend only on passes and failures, it must fall if passes are lost, and its
-    intervals must be fast to compute.
+    The metric must depend only on passes and failures, and must never rise if passes are lost. The
+    counts must determine the value of the metric, and not only a range.
     """
     return (
         not metric.definition.required_attempt_data
@@ -113,7 +113,7 @@ class GateContext:
 
     @cached_property
     def baseline_values(self) -> dict[tuple[Metric, SeriesKey], TaskValues]:
-        """Maps each metric and each series of the baseline to the task values of this series."""
+        """Maps each metric and each series of the baseline to values at single tasks."""
         if self.baseline_match.baseline is None:
             return {}
         values = replace(self.study, counts=self.baseline_match.baseline).task_values(
@@ -129,7 +129,7 @@ class GateContext:
 
     @cached_property
     def candidate_attempts(self) -> list[dict[SeriesKey, CandidateAttempts]]:
-        """The attempts of each candidate, compared with --attempts (if given) or the baseline."""
+        """The attempts of each candidate, compared with --attempts (if given) and the baseline."""
         by_source = (
             []
             if self.declared_attempts is None
@@ -156,10 +156,10 @@ class GateContext:
 
     @cached_property
     def missing_and_error_attempts(self) -> dict[str, dict[SeriesKey, tuple[int, int]]]:
-        """Maps each kind of failure ("missing" or "errors") to the numbers of each candidate.
+        """Maps each kind of failure ("missing" or "errors") to the failures of each candidate.
 
-        The numbers are (failed attempts, all attempts). An attempt without an outcome is a failed
-        attempt of both kinds.
+        Each candidate has a pair of numbers (failed attempts, all attempts). An attempt without an
+        outcome counts as a failed attempt of both kinds.
         """
         missing, errors, counts = {}, {}, self.baseline_match.counts
         for series in self.baseline_match.series:
@@ -320,7 +320,7 @@ class JudgedRun:
 def row_without_number(
     words: Sentence, groups: Sequence[str], reason: str, verdict: str = RULE_NOT_JUDGED, **more: Any
 ) -> Judgement:
-    """A row about the whole run without an estimate, for example a rule that is not judged."""
+    """A row about the whole run without an estimate, for example for a rule that is not judged."""
     fact = Result(("", *groups), "", None, Estimate(None))
     name = "".join(groups)
     return Judgement(

@@ -1,4 +1,4 @@
-"""Counts on which verdicts of the gate are based: tasks or attempts out of an expected number."""
+"""Counts that decide verdicts of the gate, for example tasks out of an expected number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SHARED_TASKS_SUFFIX = " on the shared tasks"
 
 
 class CountEvidence(NamedTuple):
-    """A count on which the verdict of a rule is based, for example "24 of 60".
+    """A count that decides the verdict of a rule, for example "24 of 60".
 
     template : template of the text, with {0} for the part and {1} for the total.
     """
@@ -27,7 +27,8 @@ class CountEvidence(NamedTuple):
 class TaskCoverage:
     """The number of expected tasks that a candidate has.
 
-    expected : number of tasks of the baseline, or of all candidates together.
+    expected : number of tasks in the baseline or, without a baseline, of all candidates in the
+        group.
     extra : number of tasks that only the candidate has.
     """
 

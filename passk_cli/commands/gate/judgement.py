@@ -20,19 +20,18 @@ _BOTH_CASES_TEMPLATE = "{model}, {rule}: {evidence}; {cases}"
 
 @dataclass(frozen=True)
 class Judgement:
-    """The judgement of one rule about one candidate, which is a row of the gate's report.
+    """The judgement of one rule about one candidate, shown as a row of the gate's report.
 
     rule_template : template of the rule in words.  rule_index : index of the rule in the gate.
     count_evidence : evidence that replaces the estimate of `result`.
-    finding_template, template_fields : template of the sentence about the evidence, and its fields.
+    finding_template, template_fields : template and fields of the sentence about the evidence.
     detail_notes : further notes, for example about tasks that the verdict leaves out.
     task_coverage : number of baseline tasks that the candidate has.
     fails_in_some_case : whether the rule fails for some values of the missing outcomes. The rule
         then fails the gate, although the verdict is undecided.
     lacks_data : whether there are no data to judge.
     subject_name : the model and its groups, or the number of models in a row about several models.
-    subject_noun : word for what `subject_name` names, if the row is not about a model, group or
-        suite.
+    subject_noun : noun for the subject of the row if it is not a model, a group or a suite.
     """
 
     rule_template: str
@@ -101,8 +100,8 @@ class Judgement:
     def with_gate_failure(self, on_undecided: str, place: int = -1) -> Judgement:
         """Copy the judgement, and set `fails_gate`, `rule_index` and `subject_name`.
 
-        on_undecided : "fail" if undecided rules fail the gate.  A rule that cannot be checked, or
-            that fails for some values of the missing outcomes, always fails the gate.
+        on_undecided : "fail" if undecided rules fail the gate.  The gate always fails if a rule
+            cannot be checked, or fails for some values of the missing outcomes.
         """
         undecided = self.verdict == UNDECIDED and (self.fails_in_some_case or on_undecided == FAIL)
         return replace(
@@ -135,7 +134,7 @@ class Judgement:
 
 
 def sentence_text(sentence: Sentence) -> str:
-    """A sentence as text, in which the limits that the user gave are not rounded."""
+    """The text of a sentence, in which limits from the user are not rounded."""
     pieces = flatten_phrases(sentence)
     return "".join(f"{p[0]:g}" if isinstance(p, tuple) else str(p) for p in pieces)
 
@@ -152,9 +151,9 @@ def flatten_phrases(sentence: Sentence) -> Iterator[Any]:
 def join_worst_and_best(worst: Judgement, best: Judgement) -> Judgement:
     """Join the judgements of a rule for the worst and the best case of the missing outcomes.
 
-    If the verdicts differ, the rule is undecided. If one of the verdicts is fail, the rule then
-    fails the gate, because a gate passes only if it would pass for all values of the missing
-    outcomes.
+    If the verdicts differ and neither of them is error, the joined verdict is undecided. If one of
+    the verdicts is fail, the gate fails, because a gate passes only if it would pass for all values
+    of the missing outcomes.
     """
     verdicts = worst.verdict, best.verdict
     if ERROR in verdicts:

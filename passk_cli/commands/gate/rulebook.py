@@ -1,4 +1,4 @@
-"""Rules files, which contain the suites of a gate with their runs, baselines and rules.
+"""Rules files, which define the suites of a gate, each with runs, rules and often a baseline.
 
 The keys of a rules file are the options of the command line and the fields of `Suite`. The checks,
 the JSON Schema and the documentation of rules files come from these declarations.
@@ -133,7 +133,7 @@ def parse_quarantine(value: Any) -> tuple[QuarantinedTask, ...]:
 
 @dataclass(frozen=True)
 class Suite:
-    """The keys of a suite in a rules file that are not options: name, runs, tier and quarantine."""
+    """The keys of a suite that do not set options: name, runs, tier and quarantine."""
 
     name: Annotated[str, Option("name", "NAME", "The unique name of the suite.")] = ""
     runs: Annotated[tuple[str, ...], Option(
@@ -157,7 +157,10 @@ class Suite:
 
 @dataclass(frozen=True)
 class TrendTable:
-    """The keys of the table [trend], which names a history that must not become worse."""
+    """The key of the table [trend], which names a history.
+
+    The gate fails if the newest runs in this history are worse than earlier runs.
+    """
 
     history: Annotated[str, Option(
         "history", "FILE", "File or folder with the history of `passk record`.",
@@ -170,8 +173,8 @@ class TrendTable:
 class TrendEntry:
     """The table [trend] of a rules file.
 
-    values : maps the field of each option to its value.  error_with_line : function that adds file
-        and line to an error.
+    values : maps the field of each option to the value of the option.
+    error_with_line : function that adds the file and the line to an error.
     """
 
     history: str
@@ -183,11 +186,11 @@ class TrendEntry:
 class SuiteEntry:
     """A suite of a rules file, with the options of its gate.
 
-    values : maps each field to its value, from the top of the file and from the suite. The value of
-        `runs` is a list of paths.
-    error_with_line : function that adds file and line to an error.
-    gate_runner, shared_options : the `GateRunner` and the shared options, which are None until
-        passk creates the gate of the suite.
+    values : maps each field to its value, which is set in the suite or at the top of the file. The
+        value of `runs` is a list of paths.
+    error_with_line : function that adds the file and the line to an error.
+    gate_runner, shared_options : the `GateRunner` and the shared options. Both are None until passk
+        creates the gate of the suite.
     """
 
     suite: Suite
@@ -200,7 +203,7 @@ class SuiteEntry:
     def locate_errors(self, command_line_flags: Collection[str] = ()) -> Iterator[None]:
         """Add the file, the line and the suite to errors that the `with` block raises.
 
-        flags : options of the command line. An error about these options stays unchanged.
+        command_line_flags : options of the command line. Errors about these options stay unchanged.
         """
         try:
             yield
@@ -216,9 +219,9 @@ class SuiteEntry:
 
 
 def replace_options_with_keys(message: Diagnostic) -> Diagnostic:
-    """Replace the options that a message suggests with keys of the rules file.
+    """Suggest keys of the rules file instead of the options that a message suggests.
 
-    An option on the command line would apply to all suites.
+    A key can apply to a single suite, but an option on the command line would apply to all suites.
 
     >>> from passk_cli.diagnostic import NOTE
     >>> pooled = Diagnostic("pooled", NOTE, "effort differs",
@@ -252,9 +255,10 @@ def _toml_value(value: Any) -> str:
 class Rulebook:
     """The contents of a rules file.
 
-    path : path of the file.  trend_entry : the history that must not become worse, or None.
-    tier : the tier, or "" for all suites.  other_suites : names of suites outside this tier.
-    digest : first 12 digits of the SHA-256 of the file.
+    path : path of the file.  trend_entry : the table [trend] of the file, or None.
+    tier : name of the tier, or "" for all suites.  other_suites : names of suites outside this
+        tier.
+    digest : first 12 digits of the SHA-256 hash of the file.
     fallible_verdict_count : number of verdicts that can be wrong by chance.
     quarantined_task_count : number of tasks in quarantine.
     """
@@ -271,7 +275,7 @@ class Rulebook:
 
     @property
     def verdict_level(self) -> float:
-        """The confidence level of one verdict: 1 − (1 − level) / verdicts (Bonferroni)."""
+        """The confidence level of one verdict, adjusted for the number of verdicts (Bonferroni)."""
         return (
             self.level
             if self.fallible_verdict_count < 2
@@ -299,8 +303,8 @@ class Rulebook:
     ) -> Rulebook:
         """Create the `GateRunner` of each suite.
 
-        command_options : options that replace options of the file.
-        Errors: one ParameterError that lists the problems of all suites with their lines.
+        command_options : options of the command line, which replace options of the file.
+        Errors: one ParameterError that lists the problems of all suites with line numbers.
         """
         overrides = {field: value for field, value in command_options.items() if is_given(value)}
         flags = [option.option.name for option in COMMAND.options() if option.field in overrides]
@@ -372,8 +376,8 @@ def read_rulebook(path: str | None, tier: str | None, *, trusted: bool = False) 
     path : the rules file. If `path` is None, passk reads passk.toml in the current folder or, if
         there is no such file, [tool.passk] in pyproject.toml.
     trusted : whether the rules file may name URLs and files outside its folder.
-    Errors: ParameterError with the line, for text that is not TOML, unknown keys, wrong values, and
-        files that the rules file may not name. passk does not open these files.
+    Errors: ParameterError with the line number for text that is not TOML, unknown keys, wrong
+        values, and files that need --trust-rules. passk does not open these files.
     """
     if path is None:
         project = False
@@ -417,9 +421,9 @@ class _RuleFile:
     ) -> ParameterError:
         """Add the file, the line and the suite to an error.
 
-        error : an error, or the text of a problem. If the text begins with a key, the line is the
-            line of this key, and otherwise the line of the table.
-        at : index of the suite, or TREND, or -1 for the part above the suites.
+        error : an error, or the text of a problem. If the text begins with a key, the reported line
+            is the line of this key. Otherwise, the reported line is the line of the table.
+        at : index of the suite, TREND for the table [trend], or -1 for the part above the suites.
         """
         text, kind = error, "bad-rules"
         if isinstance(error, ParameterError):
@@ -435,9 +439,9 @@ class _RuleFile:
         return ParameterError(f"{place}: {about}{text}", name=kind)
 
     def _line_numbers(self, at: int | str) -> dict[str, int]:
-        """Maps each key of a table to its line number, and "" to the line of the header.
+        """Maps each key of a table to a line number, and "" to the line number of the header.
 
-        at : index of the suite, or TREND, or -1 for the part above the suites.
+        at : index of the suite, TREND for the table [trend], or -1 for the part above the suites.
         """
         lines, suite, inside = dict[str, int](), -1, not self.table_prefix
         place: int | str = suite
@@ -532,7 +536,7 @@ class _RuleFile:
         refused: Callable[..., ParameterError], other_keys: Sequence[str] = (), *,
         of_suite: bool = False,
     ) -> dict[str, Any]:  # fmt: skip
-        """Maps the field of each key to its value. Keys may contain underscores or hyphens."""
+        """Maps the fields of the keys in a table to values. Keys may use underscores or hyphens."""
         values = dict[str, Any]()
 
         def take(key: str) -> None:

@@ -1,8 +1,8 @@
-"""The rules of `passk gate`, each with its options, its judgement and its sentences.
+"""The rules of `passk gate`, with the options, the judgement and the sentences of each rule.
 
-A rule is a class. The fields of the class are the options of the rule, `name_template` is its name,
-and `finding_templates` contains a sentence for each verdict. To add a rule, write a class, and add
-it to the base classes of `GateOptions`.
+A rule is a class. The fields of the class are the options of the rule, `name_template` is the
+template of its name, and `finding_templates` contains a sentence for each verdict. To add a rule,
+write a class, and add the class to the base classes of `GateOptions`.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def parse_rate(value: Any) -> float:
 def parse_limits(
     option: str, value: Any, *, relative: bool = False, amounts: bool = False
 ) -> Mapping[Metric, float]:
-    """Parse limits such as `["pass@1=0.02"]` or `{"pass@1": 0.02}`, and return them by metric.
+    """Parse limits such as `["pass@1=0.02"]` or `{"pass@1": 0.02}`, and return a limit per metric.
 
     relative : whether 5% means 5 % of the baseline. Otherwise 5% means 0.05.
     amounts : whether the option limits metrics that should be low, such as cost.
@@ -230,7 +230,7 @@ class GateRule:
         raise NotImplementedError
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
-        """The fields of the rule's templates that depend only on its options."""
+        """The fields of the templates that depend only on the options of the rule."""
         return {}
 
     def rule_sentence(self, metric: Metric | None = None) -> Sentence:
@@ -294,9 +294,9 @@ class EveryTask(GateRule):
 class EveryAttempt(GateRule):
     """The rule that each task has as many attempts as in the baseline, or as --attempts requires.
 
-    Compared with a baseline, the rule also passes if all tasks have equally many attempts, or the
-    same share of the baseline's attempts.  Any other deviation means that attempts were lost, or
-    that failed attempts were repeated.
+    With a baseline, the rule also passes if all tasks have the same number of attempts, or the same
+    share of the baseline's attempts.  Any other deviation means that attempts were lost, or that
+    failed attempts were repeated.
     """
 
     attempts: Annotated[int | None, Option(
@@ -399,7 +399,7 @@ class MaxErrors(FailedShareRule):
 
 @dataclass(frozen=True)
 class Minimum(GateRule):
-    """The rule that the interval, the estimate or the lower limit of a metric reaches a minimum."""
+    """The rule that a metric (its interval, estimate or lower limit) is not below a minimum."""
 
     minimum: Annotated[Mapping[Any, float], Option(
         "--min", "METRIC=X", "Fail if METRIC is significantly below X.",
@@ -482,7 +482,7 @@ class BaselineRule(GateRule):
         return [self.rule_sentence(metric) for metric in self.option_metrics]
 
     def comparisons(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
-        """Compare the candidates of each context with their baselines, without tests."""
+        """Compare the candidates of each context with the baseline, without tests."""
         from passk_cli.study.comparison import difference_intervals
 
         pairs = [
@@ -566,8 +566,8 @@ class BaselineRule(GateRule):
 class NoRegression(BaselineRule):
     """The rule that no metric of -k and -m is significantly lower than in the baseline.
 
-    The rule passes if the metric is significantly higher than in the baseline. The tests are
-    adjusted for the number of metrics.
+    The rule passes if the metric is significantly higher than in the baseline. If there are several
+    tests, the p-values are adjusted for the number of tests.
     """
 
     no_regression: Annotated[bool, Option(
@@ -598,7 +598,7 @@ class NoRegression(BaselineRule):
     def comparisons(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
         """Compare the candidates.
 
-        For several contexts, passk computes only the parts on which the verdicts depend.
+        If there are several contexts, passk computes only the parts on which the verdicts depend.
         """
         from passk_cli.study.pairwise_tests import compare_pairs, comparisons_with_p_values
 
@@ -617,7 +617,7 @@ class NoRegression(BaselineRule):
         )
 
     def verdict(self, c: Comparison, tests: int) -> str:
-        """The verdict from the interval or, if there are several tests, the adjusted p-value."""
+        """The verdict from the interval or, for several tests, from the adjusted p-value."""
         from passk_cli.study.pairwise_tests import BETTER, WORSE
 
         if tests == 1 or (c.adjustment == BONFERRONI and not c.has_p_value):
@@ -669,7 +669,7 @@ class ToleranceRule(BaselineRule):
         return {"a": a, "change": change, **_limit_fields(metric, self.option_value, "points")}
 
     def compare_pair(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
-        """Compare a candidate with its baseline. A relative limit scales the baseline."""
+        """Compare a candidate with the baseline, which is scaled if the limit is relative."""
         c, most = super().compare_pair(pair), self.option_value[pair[0].metric]
         return c if c.reason or not isinstance(most, RelativeLimit) else c.with_factor_of_second(
             1.0 - pair[0].metric.better_sign * most
@@ -745,7 +745,7 @@ class SingleTaskRule(GateRule):
 
 @dataclass(frozen=True)
 class MustPass(SingleTaskRule):
-    """The rule that all attempts, or a share of the attempts, pass at each named task."""
+    """The rule that all attempts, or a required share of attempts, pass at each named task."""
 
     must_pass: Annotated[tuple[str, ...], Option(
         "--must-pass", "TASKS|FILE", "Fail unless every attempt at TASKS passes.",
@@ -817,7 +817,7 @@ class MustPass(SingleTaskRule):
 
 @dataclass(frozen=True)
 class MinEach(SingleTaskRule):
-    """The rule that no task is significantly below a pass rate, or has too few passes."""
+    """The rule that no task is significantly below a pass rate or, for N/M, has too few passes."""
 
     min_each: Annotated[float | None, Option(
         "--min-each", "RATE|N/M", "Fail if any single task is significantly below RATE.",
@@ -860,8 +860,9 @@ class MinEach(SingleTaskRule):
     ) -> Judgement:
         """Judge a candidate by the number of tasks with enough passes.
 
-        A task with more attempts needs the same share of passes. A task with fewer attempts needs
-        the same number of passes, because lost attempts are not passes.
+        If a task has more attempts than the rule names, it needs the same share of passes. If it
+        has fewer attempts, it needs the same number of passes, because lost attempts are not
+        passes.
         """
         import numpy as np
 
@@ -983,14 +984,16 @@ def _tasks_to_decide_text(
     """A text such as "about 80 tasks would decide if …", for an undecided rule.
 
     If the tasks are fixed, the text contains a number of attempts per task instead.  The half-width
-    h of the interval shrinks with the square root of the number of tasks, except for the part r
-    that is caused by the variation between runs.  A true value at the distance `away` from the
-    limit gives a verdict (with power 0.8) if away ≥ h (1 + z₀.₈ / z₁₋α/₂).  The estimate is not
-    used, because its distance from the limit may be due to chance.  If the run already has that
-    many tasks, the text is "near the limit".
+    h of the interval shrinks with the square root of the number of tasks. Only the part r of the
+    half-width, which comes from the variation between runs, does not shrink.  A true value at the
+    distance `away` from the limit gives a verdict (with power 0.8) if away ≥ h (1 + z₀.₈ / z₁₋α/₂).
+    The calculation does not use the estimate, because the estimate may be far from the limit by
+    chance.  If the run already has enough tasks, the text is "near the limit".
 
-    away : distance from the limit;  0 means 5 points or, for costs, a tenth of the estimate.
-    truth : the assumption about the true value, in words.  of_runs : the part r of the half-width.
+    away : distance of the true value from the limit;  0 stands for 5 points or, for costs, for a
+        tenth of the estimate.
+    truth : the assumption about the true value, in words.
+    of_runs : the part r of the half-width, which comes from the variation between runs.
     benchmarks/gate.md contains simulations of the power.
     """
     from passk_cli.inference.weighted_means import STANDARD_NORMAL
@@ -1014,9 +1017,9 @@ def _tasks_to_decide_text(
 def _tasks_to_decide_unanimous_text(fact: Result, least: float, context: GateContext) -> str:
     """A text with the number of tasks that would give a verdict if all attempts keep passing.
 
-    The text is similar if all attempts failed, and "" otherwise.  If all n attempts pass, the
-    lower limit is about α^{1/n}.  If n₀ attempts have the lower limit l₀, then n = n₀ ln(l₀) /
-    ln(m) attempts reach the minimum m.
+    If all attempts failed, the text is about attempts that keep failing. In other cases, the text
+    is "".  If all n attempts pass, the lower limit is about α^{1/n} at the significance level α.
+    If n₀ attempts have the lower limit l₀, then n = n₀ ln(l₀) / ln(m) attempts reach the minimum m.
     """
     estimate, (number, fixed) = fact.estimate, _sample_size(fact, context)
     if estimate.value is None or estimate.low is None or estimate.high is None:
@@ -1032,7 +1035,7 @@ def _tasks_to_decide_unanimous_text(fact: Result, least: float, context: GateCon
 
 
 def _sample_size(fact: Result, context: GateContext) -> tuple[int, bool]:
-    """The pair (number of tasks, False) or, for fixed tasks, (fewest attempts at a task, True)."""
+    """The number of tasks and False or, for fixed tasks, the fewest attempts at a task and True."""
     fixed = context.study.confidence.population == THESE_TASKS
     return (fact.size.n_min if fixed else fact.size.tasks) or 0, fixed
 
@@ -1046,10 +1049,12 @@ def _needed_sample_text(count: float, truth: str, *, fixed: bool) -> str:
 def verdicts_by_judgement(
     rules: Sequence[GateRule], contexts: Sequence[GateContext], places: Iterable[int] | None = None
 ) -> list[dict[JudgementKey, str]]:
-    """One mapping per context, from the key of each judgement that can be simulated to its verdict.
+    """For each context, a mapping from the keys of judgements to verdicts.
+
+    Judgements that cannot be simulated are left out. If outcomes are missing, the worst and the
+    best case are judged, and the worse verdict counts.
 
     places : indices of the rules, or None for all rules.
-    If outcomes are missing, the worst and the best case are judged, and the worse verdict counts.
     """
     lines: list[dict[JudgementKey, str]] = [{} for _ in contexts]
     ends = list(zip(*(context.missing_outcome_cases for context in contexts), strict=True))

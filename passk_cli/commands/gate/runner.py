@@ -69,7 +69,8 @@ class GateRunner(CommandRunner, GateOptions):
     ) -> tuple[Self, SharedOptions]:
         """Create the runner for one run, or for the suites of a rules file.
 
-        Errors: ParameterError if there are neither result files nor a rules file, or both.
+        Errors: ParameterError if there is neither a result file nor a rules file, or if both are
+            given.
         """
         question, options = super().parse_options(values, source, requires_data=False)
         if source is not None:
@@ -234,7 +235,7 @@ class GateRunner(CommandRunner, GateOptions):
     def report(self, study: Analysis) -> Report:
         """Judge all candidates by all rules, and report the verdicts.
 
-        A rule that cannot be checked is a row with the verdict "error", which fails the gate.
+        If a rule cannot be checked, its row has the verdict "error", which fails the gate.
         Errors: ParameterError if no rule applies to the data.
         """
         run = JudgedRun(self, self.gate_context(study)).judge(study.confidence.level)

@@ -1,4 +1,4 @@
-"""Rehearsals of a gate: the verdicts on simulated runs without a change or with a planted drop."""
+"""Rehearsals of a gate, which judge simulated runs without a change or with a planted drop."""
 
 from __future__ import annotations
 
@@ -120,8 +120,9 @@ class VerdictRates:
 
     failing_count, undecided_count : number of rehearsals with this verdict, out of `runs`
         rehearsals.
-    both_fail_share : share of pairs of rehearsals with the same success rates in which both
-        rehearsals failed, plus one standard error, because there are few such pairs.
+    both_fail_share : share of pairs of rehearsals in which both rehearsals failed. The rehearsals
+        of a pair have the same success rates. The share is increased by one standard error, because
+        there are few such pairs.
     """
 
     failing_count: int
@@ -131,7 +132,7 @@ class VerdictRates:
 
     @classmethod
     def from_runs(cls, failing: Sequence[bool], undecided: int, sets: int) -> VerdictRates:
-        """Calculate the rates from rehearsals that use the sets of success rates in turn."""
+        """Calculate the rates from rehearsals, which use each set of success rates in turn."""
         size = len(failing) // sets
         count = np.reshape(failing, (size, sets)).sum(axis=0)
         pairs, observed = sets * size * (size - 1) / 2, float((count * (count - 1)).sum()) / 2
@@ -148,12 +149,14 @@ def false_alarm_rate(odds: VerdictRates, predicted: VerdictRates) -> Estimate:
 
     Exact Clopper–Pearson limits cover the Monte-Carlo error of both simulations.  A Beta
     distribution of the false-alarm rate covers the error of the success rates.  The mean of this
-    distribution is the share of runs that fail.  The spread of this distribution follows from the
-    share of pairs with the same success rates in which both runs fail.  The result contains the
-    widest of all these limits.
+    distribution is the share of runs that fail.  The variance follows from pairs of runs with the
+    same success rates, and is larger if both runs of a pair fail more often.  The result has the
+    lowest of all lower limits and the highest of all upper limits.
 
-    odds : rehearsals at the estimated success rates.  predicted : rehearsals at success rates from
-    the posterior.  benchmarks/gate.md contains the coverage of the limits.
+    odds : rehearsals at the estimated success rates.
+    predicted : rehearsals at success rates that are drawn from the posterior distribution.
+
+    benchmarks/gate.md shows how often the limits contain the true rate.
     """
     from passk_cli.scipy_special import betaincinv
 
@@ -172,11 +175,11 @@ def false_alarm_rate(odds: VerdictRates, predicted: VerdictRates) -> Estimate:
 class DetectableDrop:
     """The smallest planted drop at which a rule fails with power 0.8.
 
-    lost_pass_share : share of passes that is lost at every task, or None if no loss of passes is
-        detected.
+    lost_pass_share : share of passes that is lost at every task, or None if the rule does not
+        detect the loss of all passes.
     drop : drop of the metric, with its Monte-Carlo standard error.
-    failing_share : share of runs that failed at this drop or, if `lost_pass_share` is None, with
-        all passes lost.
+    failing_share : share of runs that failed at this drop or, if `lost_pass_share` is None, after
+        the loss of all passes.
     """
 
     lost_pass_share: float | None
@@ -190,7 +193,7 @@ class SimulatedJudgement(Judgement):
 
     unchanged_rates : rehearsals at the estimated success rates, or None if the rule cannot be
         rehearsed.
-    predictive_rates : rehearsals at success rates from the posterior.
+    predictive_rates : rehearsals at success rates that are drawn from the posterior distribution.
     all_pass_verdict, all_fail_verdict : verdicts if every attempt passes, and if every attempt
         fails.
     """
@@ -210,16 +213,17 @@ class SimulatedJudgement(Judgement):
 
 @dataclass(frozen=True)
 class SimulationSetup:
-    """The simulation of a gate, with pairs of runs that have the same success rates.
+    """The settings for simulating a new run and a baseline that have the same success rates.
 
     context : the run, with only the metrics that can be rehearsed.
-    new_run_rates, baseline_rates : (sets × cells) success rates of the new run and of the baseline.
-    rehearsal_count : number of rehearsals without a change, which use the sets of success rates in
-        turn.
+    new_run_rates, baseline_rates : success rates of the new run and of the baseline, with one row
+        per set of success rates and one column per cell.
+    rehearsal_count : number of rehearsals without a change. The rehearsals use the sets of success
+        rates in turn.
     seed_purpose : text that is part of the seed. Suites with the same data have the same text, so
-        they simulate the same runs.
-    between_run_deviations : maps each series of a history to its (sets,) standard deviations
-        between runs, in logits.
+        that they simulate the same runs.
+    between_run_deviations : maps each series of a history to one standard deviation between runs
+        per set of success rates, in logits.
     """
 
     context: GateContext
@@ -271,8 +275,8 @@ class SimulationSetup:
 
         A planted drop removes the same share of passes at every task: a rate p becomes (1 − share)
         p. The simulations for all shares use the same random numbers.  Therefore, a rule that fails
-        at one share almost always fails at a larger share.  Each share is tested on more simulated
-        runs until its power clearly differs from 0.8.
+        at one share almost always fails at a larger share.  For each share, passk simulates more
+        runs until the power clearly differs from 0.8, or until a maximum number of runs is reached.
         """
         low, high = 0.0, 1.0
         reached = self._power(line, high)
@@ -321,7 +325,7 @@ class SimulationSetup:
         return verdict in (FAIL, ERROR) or (undecided_fails and verdict == UNDECIDED)
 
     def simulate_run(self, lost: float, run: int) -> GateContext:
-        """Simulate a new run that lost a share of its passes, and its baseline."""
+        """Simulate a baseline, and a new run that lost a share of its passes."""
         sides, study, at = (
             self.context.baseline_match,
             self.context.study,
@@ -350,11 +354,12 @@ class SimulationSetup:
         return context.with_counts(replace_passes(sides.counts, passes), base)
 
     def _metric_drop(self, line: JudgementKey, lost: float) -> Estimate:
-        """The drop of the metric if a share of the passes is lost, with its Monte-Carlo error.
+        """The drop of the metric if a share of the passes is lost, with a Monte-Carlo error.
 
         The share of failing runs has the standard error √(power (1 − power) / runs).  This error,
-        divided by the slope of the power at the drop, is the error of the drop.  The slope assumes
-        that the power is a normal function of the drop, with the spread of the evidence.
+        divided by the slope of the power at the drop, is the error of the drop.  For the slope,
+        passk assumes that the power is a normal distribution function of the drop, with the spread
+        of the evidence.
         """
         place, series, name = line
         metric = next(metric for metric in self.context.study.metrics if metric.name == name)
@@ -387,11 +392,11 @@ def simulation_setup(
     context: GateContext, rules: Sequence[GateRule], on_undecided: str, *, predictive: bool = False,
     fewer: bool = False, purpose: str = "",
 ) -> SimulationSetup:  # fmt: skip
-    """Set up the simulation of a gate, with success rates from their posterior distribution.
+    """Set up the simulation of a gate, with success rates from a posterior distribution.
 
-    Both runs have the success rates of the baseline, or of the new run if there is no baseline. The
-    estimated success rates are the posterior draws at which the metrics are closest to the observed
-    metrics.  The success rates in these draws vary between tasks as much as in the posterior.
+    Both runs have the success rates of the baseline, or of the new run if there is no baseline.
+    The estimated success rates are the posterior draws for which the metrics are closest to the
+    observed metrics.  In these draws, success rates vary between tasks as much as in the posterior.
 
     predictive : whether to use all posterior draws, and twice as many rehearsals.
     fewer : whether to use fewer rehearsals even if intervals are fast to compute.
@@ -450,14 +455,16 @@ def _rates_with_run_effects(
     *,
     uncertain: bool,
 ) -> tuple[Floats, Floats]:
-    """The success rates of the pooled runs of a history, and the variation between runs.
+    """The success rates in the pooled runs of a history, and the variation between the runs.
 
-    Returns (sets × tasks) rates, and (sets,) standard deviations σ between runs in logits.
+    Returns success rates with one row per set and one column per task, and for each set the
+    standard deviation σ between runs, in logits.
 
-    uncertain : whether to add the uncertainty of the history.  The rates of the last R runs of the
-        history then shift by a common effect with standard deviation σ/√R.  The variance of the
-        means of all H runs is drawn as s² (H − 1) / χ² with H − 1 degrees of freedom.  σ² is this
-        variance minus the variance v that is due to chance.
+    uncertain : whether to add the uncertainty of the history.  If it is true, a common effect with
+        the standard deviation σ/√R shifts the rates of the last R runs.  The variance between the
+        means of all H runs is drawn as s² (H − 1) / χ², with the observed variance s² and H − 1
+        degrees of freedom of χ².  σ² is the drawn variance minus the variance that is due to
+        chance, converted to logits.
     """
     of_means, by_chance, runs = past.run_and_chance_variances(series)
     slopes = (rates * (1 - rates)).mean(axis=1)
@@ -482,7 +489,7 @@ def rehearse(
 ) -> RehearsalTable:  # fmt: skip
     """Rehearse a gate, and return a table with one row per rule and a row for the whole gate.
 
-    most : the value of --max-false-alarms.  unread : rows of suites with unreadable data.
+    most : the value of --max-false-alarms.  unread : rows of suites that could not be read.
     """
     fewer = not all(has_fast_intervals(run.context) for run in runs)
     rows, pairs = list[SimulatedJudgement](), list[tuple[SimulationSetup, SimulationSetup]]()

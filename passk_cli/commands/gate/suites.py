@@ -75,7 +75,7 @@ QUARANTINE_ABSENT_WARNING = DiagnosticType(
 class SuiteRun(JudgedRun):
     """The run of a suite.
 
-    quarantined_tasks : tasks in quarantine, with their numbers of attempts and passes.
+    quarantined_tasks : tasks in quarantine, with the numbers of attempts and passes at each task.
     """
 
     suite_entry: SuiteEntry = None  # type: ignore[assignment]
@@ -136,7 +136,7 @@ class SuiteRun(JudgedRun):
 
     @property
     def rows_not_judged(self) -> list[Judgement]:
-        """Rows for rules that need a first baseline, and a row for the tasks in quarantine."""
+        """Rows for rules that have no baseline yet, and a row for the tasks in quarantine."""
         why, flaky = "no baseline yet", self.quarantined_with_attempts
         rows = [
             row_without_number(words, (self.suite_name,), why)
@@ -245,9 +245,10 @@ def _cached_reader(read: CountsFunction) -> CountsFunction:
 def _trend_rows(
     entry: TrendEntry | None, read: CountsFunction, *, first_run: bool
 ) -> list[Judgement]:
-    """Rows with the verdicts of `passk trend --fail` about the history of a rules file.
+    """Rows with the verdicts of `passk trend --fail` about the history that the rules file names.
 
-    An unreadable history becomes a row with an error or, with --first-run, a row without a verdict.
+    If the history cannot be read, the result is a row with an error. With --first-run, this row has
+    no verdict.
     """
     if entry is None:
         return []

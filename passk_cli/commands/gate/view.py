@@ -295,7 +295,7 @@ class RuleFailureGroup:
     def from_judgements(cls, lines: Sequence[Judgement], noun: str) -> list[RuleFailureGroup]:
         """Group the failing judgements by rule: first failures, then undecided rules, then errors.
 
-        Among rules with the same verdict, rules about changes come first.
+        Among rules with the same verdict, rules that compare with the baseline come first.
         """
 
         def merit(line: Judgement) -> float:
@@ -328,7 +328,7 @@ class RuleFailureGroup:
 
 
 class GateVerdict:
-    """The verdict of the whole gate, which is the answer of the report."""
+    """The verdict of the whole gate, which the answer of the report states."""
 
     def __init__(self, lines: Sequence[Judgement], noun: str) -> None:
         self.lines = lines
@@ -383,7 +383,7 @@ class GateVerdict:
         return fields
 
     def notes(self, omitted: Sequence[str]) -> tuple[list[str], list[str]]:
-        """The clauses to add to the answer if there is room, and the clauses that it always has."""
+        """The clauses to add to the answer if there is room, and the clauses to add always."""
         line_notes = [] if self.line is None else list(self.line.detail_notes)
         if not self.groups:
             return [*omitted, *line_notes], []
@@ -432,10 +432,10 @@ def with_notes(
     head: AnswerSentence, notes: Sequence[str], counts: Sequence[str] = (),
     line: Judgement | None = None,
 ) -> AnswerSentence:  # fmt: skip
-    """Add notes to a sentence while they fit, then the number of remaining notes, and the counts.
+    """Add the notes that fit to a sentence, then the number of omitted notes, and the counts.
 
-    line : the judgement that the sentence is about. If the rule fails, its reason is the first
-        note. If the rule does not fail, its reason is the last note, provided that there is room.
+    line : the judgement that the sentence is about. If the rule fails, the reason is the first
+        note. Otherwise, the reason is the last note if there is room.
     """
     text = "".join(
         piece if isinstance(piece, str) else " " * _NUMBER for piece in flatten_phrases(head)
@@ -607,7 +607,10 @@ class RuleTable(Section[Judgement]):
         return self.study.confidence.for_differences().with_methods_used(methods)
 
     def messages(self) -> Iterator[Diagnostic]:
-        """Messages about the data. A message about several suites appears once, with all names."""
+        """Messages about the data.
+
+        A message about several suites is shown once, with the names of these suites.
+        """
         named_messages = [
             (message, run.suite_name) for run in self.judged_runs for message in _run_messages(run)
         ]
@@ -675,8 +678,8 @@ class RuleTable(Section[Judgement]):
     def _with_reasons(self, lines: Sequence[Judgement], room: int) -> list[Judgement]:
         """Add the reason to each verdict, shortened to `room` characters.
 
-        A reason such as "about 80 tasks would decide if …" is never cut, because its end matters
-        most.
+        passk never cuts off the end of a reason such as "about 80 tasks would decide if …", because
+        the end matters most.
         """
         rows = []
         for line in lines if self.shows_reasons else ():

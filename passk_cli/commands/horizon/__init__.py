@@ -1,4 +1,4 @@
-"""passk horizon: the length of tasks that a model solves in half of its attempts."""
+"""The command `passk horizon`, which finds the length of the tasks that a model can solve."""
 
 from __future__ import annotations
 

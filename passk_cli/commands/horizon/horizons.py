@@ -1,4 +1,4 @@
-"""Horizons of models from fitted curves, with resamples, other curve shapes and doubling times."""
+"""The horizons of models, computed from fitted curves, and how fast the longest horizon grows."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ _SECONDS_PER_DAY = 86_400.0
 class ModelHorizon:
     """The horizons of a model.
 
-    log2_task_lengths, task_success_rates, weights : log₂ of the length, success rate and weight of
-        each task, (tasks,).
-    task_length_range : length of the shortest and the longest task in minutes.
+    log2_task_lengths, task_success_rates, weights : log₂ of the length, the success rate and the
+        weight of each task.
+    task_length_range : lengths of the shortest and of the longest task, in minutes.
     release_day : release date of the model, in days since 1970.
-    curve_parameters, resampled_curve_parameters : parameters a and b of the logistic curve, and of
-        the curve of each resample.
+    curve_parameters, resampled_curve_parameters : parameters a and b of the logistic curve that is
+        fitted to the data, and of the curves that are fitted to resamples.
     log2_horizons_by_shape : maps each shape of the curve to log₂ of the horizon at each success
         rate; infinite if the horizon is beyond all tasks.
     """
@@ -88,7 +88,7 @@ class ModelHorizon:
 
 
 def finite_minutes(log2: float) -> float | None:
-    """The length in minutes, from log₂ of the length, or None if the length is 0 or not finite."""
+    """Convert log₂ of a length to minutes, or return None if the length is 0 or not finite."""
     minutes = minutes_from_log2(log2)
     return minutes if 0 < minutes < math.inf else None
 
@@ -224,8 +224,9 @@ class HorizonGrowth:
 def horizon_growth(rivals: Sequence[ModelHorizon], rate: float, level: float) -> HorizonGrowth:
     """The doubling time of the longest horizon among models with release dates.
 
-    Like METR, passk fits a line to log₂ of the horizons over release dates by least squares, for
-    models on the frontier. The limits are percentiles over joint resamples of all models.
+    Like METR, passk fits a line to log₂ of the horizons by release date, with least squares. The
+    fit uses only models that had the longest horizon at their release. The limits are percentiles
+    over joint resamples of these models.
     """
     known = [model for model in rivals if model.first_horizon.value is not None]
     dates, values = (
@@ -269,7 +270,7 @@ def horizon_growth(rivals: Sequence[ModelHorizon], rate: float, level: float) ->
 
 
 def success_curve(model: ModelHorizon, x: Floats, level: float) -> tuple[Floats, Floats, Floats]:
-    """The success rates of a model at tasks with log₂ lengths x, and their pointwise limits."""
+    """The success rates of a model at the log₂ lengths x, and pointwise limits of the rates."""
     a, b = model.resampled_curve_parameters.T
     rates = LOGISTIC_LINK.rates_of_predictor(np.clip(a, -700, 700)[:, None] + b[:, None] * x)[2]
     low, high = np.quantile(rates, [(1 - level) / 2, (1 + level) / 2], axis=0)

@@ -129,7 +129,7 @@ FURTHER_HORIZON_ANSWERS = (
 
 @dataclass(frozen=True)
 class LongestHorizon:
-    """The model with the longest horizon and its rivals, from which passk writes the answer."""
+    """The models that the answer compares. The model with the longest horizon comes first."""
 
     models: Sequence[ModelHorizon]
     success_rate_text: str
@@ -173,7 +173,7 @@ def _horizon_text(log2: float, model: ModelHorizon) -> str | None:
 
 
 def _horizon_range_over_shapes(model: ModelHorizon) -> tuple[str | None, str | None]:
-    """The shortest and longest horizon at the first rate, over all shapes of the curve.
+    """The shortest and longest horizon at the first success rate, over all shapes of the curve.
 
     For an isotonic curve, passk may know only that the horizon is longer (or shorter) than
     all tasks.

@@ -1,4 +1,4 @@
-"""passk judge: how often a judge errs, and which attempts to label."""
+"""The command `passk judge`, which estimates the error rates of a judge from labels."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ def judge_error_rates(study: Analysis) -> list[JudgeErrorRates]:
 
 
 def _equal_rates_p(labels: JudgeLabels, rivals: Sequence[JudgeLabels]) -> float:
-    """The p-value of the hypothesis that a model and its rivals have equal error rates.
+    """The p-value of the hypothesis that a judge has equal error rates for a model and its rivals.
 
     The result is twice the smaller p-value of two Welch t-tests, one for false passes and one for
     false failures. The p-value is NaN if neither test has enough labels.
@@ -220,7 +220,7 @@ def _equal_rates_p(labels: JudgeLabels, rivals: Sequence[JudgeLabels]) -> float:
 
 
 class CorrectedMetric(NamedTuple):
-    """One metric of one model, with its values before and after the correction by labels."""
+    """One metric of one model, without and with the correction by labels."""
 
     corrected_result: Result
     judged_result: Result
@@ -243,7 +243,7 @@ def _interval_width(fact: Result) -> float:
 
 
 def corrected_metrics(study: Analysis, width: float | None) -> list[CorrectedMetric]:
-    """All metrics of all models, with their values before and after the correction by labels."""
+    """All metrics of all models, without and with the correction by labels."""
     all_values = study.task_values()
     plain = [
         replace(
@@ -418,7 +418,7 @@ class ConfusionTable(Section[ConfusionRow]):
 
 @dataclass(frozen=True)
 class CorrectionTable(Section[CorrectedMetric]):
-    """A row per model and metric: values with and without correction, and labels needed."""
+    """A row per model and metric, with uncorrected and corrected values, and the labels needed."""
 
     title = "Corrected"
     columns = (
@@ -477,9 +477,9 @@ def attempts_to_label(
 ) -> list[UnlabelledAttempt]:
     """The attempts to label next, in the order of models and tasks.
 
-    If `per_task` is 1, the attempts are scattered over tasks. A stratum contains the attempts with
+    If `per_task` is 1, the attempts are spread over strata. A stratum contains the attempts with
     one verdict, either at tasks that mostly pass or at other tasks. Each stratum gets a number of
-    labels in proportion to its attempts, and at least _MIN_LABELS_PER_STRATUM.
+    labels in proportion to its size, but at least _MIN_LABELS_PER_STRATUM.
     """
     attempts = []
     for series, rows in group_by(

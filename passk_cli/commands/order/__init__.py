@@ -1,4 +1,4 @@
-"""passk order: test whether attempts are independent of their order, as pass@k assumes."""
+"""The command `passk order`, which tests whether attempts depend on their order."""
 
 from __future__ import annotations
 

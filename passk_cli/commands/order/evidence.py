@@ -106,8 +106,8 @@ class AttemptsInOrder:
 class FirstVersusPassAtK(NamedTuple):
     """first@k and pass@k, their difference, and the number of attempts up to the first pass.
 
-    The number of attempts is at most k, and undefined if an unsolved task has too few attempts. The
-    mean number also includes tasks that `--short-tasks drop` leaves out.
+    The number of attempts is at most k. It is undefined if an unsolved task has too few attempts.
+    The mean number also includes tasks that `--short-tasks drop` leaves out.
     """
 
     first_at_k: Result
@@ -135,7 +135,7 @@ class AgreeingPair(NamedTuple):
 
 
 class VerdictsOfTests(NamedTuple):
-    """The verdicts of the three tests: for a trend, for neighbouring attempts and for pairs."""
+    """The verdicts of the tests for a trend, for correlated neighbours, and for agreeing pairs."""
 
     trend: str
     neighbours: str
@@ -144,10 +144,10 @@ class VerdictsOfTests(NamedTuple):
 
 @dataclass(frozen=True)
 class OrderEvidence:
-    """The evidence for or against exchangeable attempts of one model.
+    """The evidence on whether the attempts of one model are exchangeable.
 
     neighbour_correlation : correlation of neighbouring attempts.
-    correlation_from_trend : correlation that a linear trend with this slope would cause.
+    correlation_from_trend : correlation that the estimated linear trend would cause.
     trend_test, neighbour_test, copies_test : the three tests, with p-values before the adjustment.
     adjusted_p : the p-values of the three tests, adjusted for all tests of all models.
     alpha : the largest p-value that is significant.
@@ -188,7 +188,7 @@ class OrderEvidence:
 
     @property
     def has_constant_outcomes(self) -> bool:
-        """Whether too many tasks have only equal outcomes for attempts to be independent."""
+        """Whether no task has both outcomes, although many tasks pass and many other tasks fail."""
         n, c = self.attempts_in_order.n, self.attempts_in_order.c
         often = n >= _ATTEMPTS
         always, ever = int((often & (c == n)).sum()), int((often & (c > 0)).sum())
@@ -200,7 +200,7 @@ class OrderEvidence:
         """The verdict of each test, which may be UNTESTABLE.
 
         The trend test assumes that all orders of the attempts are equally likely. If neighbouring
-        attempts are correlated, a verdict of a trend also requires that the interval of the slope
+        attempts are correlated, passk reports a trend only if the interval of the slope also
         excludes 0, because this interval is valid for any dependence.
         """
         correlated = self.neighbour_test.statistic < self.neighbour_test.null_mean
@@ -222,11 +222,11 @@ class OrderEvidence:
     def detectable_effects(self, tests: int) -> tuple[float, float]:
         """The trend per attempt and the lag-1 correlation that the tests find with power 0.8.
 
-        Both numbers are (z₁₋α/₂ₘ + z₀.₈) standard deviations over random orders, for the first step
-        of Holm with m tests. A correlation ρ leaves fewer tasks with both outcomes and has a larger
-        variance, so the required correlation is ρ (1 + ρ). The result is NaN if half of the tasks
-        have fewer than 8 attempts, because then hardly any task has both outcomes if attempts are
-        correlated (benchmarks/order.md).
+        Both effects are z₁₋α/₂ₘ + z₀.₈ times the standard deviation over random orders, for the
+        first step of Holm's method with m tests. Correlated attempts leave fewer tasks with both
+        outcomes and increase the variance, so passk increases the correlation ρ to ρ (1 + ρ). The
+        correlation is NaN if the median task has fewer than 8 attempts, because correlated attempts
+        then leave hardly any task with both outcomes (benchmarks/order.md).
         """
         reach = STANDARD_NORMAL.inv_cdf(1 - self.alpha / (2 * tests)) + STANDARD_NORMAL.inv_cdf(0.8)
         sizes = float(
@@ -294,8 +294,9 @@ class OrderEvidence:
 
 
 def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptsInOrder]:
-    """The attempts of the series with the indices `best`, in the order in which they were made.
+    """The attempts of several series, in the order in which they were made.
 
+    best : indices of the series.
     Errors: DataError if attempts with the same time or number have different outcomes.
     """
     orders = []

@@ -184,8 +184,7 @@ def _slope_in_percentage_points(slope: Estimate) -> Estimate:
 
 @dataclass(frozen=True)
 class VerdictTable(Section[OrderEvidence]):
-    """One row per model, with the trend, the correlation of successive attempts, first@k − pass@k
-    at a middle k, and the verdict."""
+    """One row per model, with the results of three tests, first@k − pass@k, and the verdict."""
 
     columns = (
         MODEL_COLUMN, GROUP_COLUMN,
@@ -239,14 +238,14 @@ class VerdictTable(Section[OrderEvidence]):
 
     @property
     def order_column(self) -> str:
-        """The name of the column that orders the attempts, or "lines" if lines order them."""
+        """The name of the column that orders the attempts, or "lines" for the order of lines."""
         inputs = self.study.counts.read_facts.file_readings
         columns = dict.fromkeys(file.roles["attempt"] for file in inputs if "attempt" in file.roles)
         return "lines" if self.is_ordered_by_lines else ", ".join(columns) or "attempt"
 
     @property
     def middle_ks(self) -> list[int]:
-        """A list with the middle k at which first@k and pass@k can differ, or an empty list."""
+        """A list with the middle k of those at which first@k and pass@k can differ, or []."""
         ks = sorted({
             int(b.pass_at_k.k or 0) for model in self.records for b in model.first_versus_any
             if b.difference.estimate.value is not None
@@ -528,8 +527,7 @@ class FirstAtKTable(Section[FirstVersusPassAtK]):
 
 
 class FirstSuccessTable(Section[OrderEvidence]):
-    """One row per model: how many attempts solve 25, 50 and 75 % of the tasks, and how many tasks
-    remain unsolved."""
+    """One row per model: attempts needed for 25, 50 and 75 % of tasks, and the unsolved tasks."""
 
     title = "Attempts to the first success"
     visibility = FULL

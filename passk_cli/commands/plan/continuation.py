@@ -1,4 +1,4 @@
-"""Ways to continue a run with a budget: new tasks, or more attempts of one or all models."""
+"""Ways to continue a run with a budget: new tasks, or more attempts by one or all models."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class ContinuationStep:
     """A way to continue a run, with the size of the continued run.
 
     way : what the budget is spent on, in words.
-    attempts_per_task : number of attempts per task of each model.
+    attempts_per_task : for each model, the number of attempts per task in the continued run.
     added_attempts : number of attempts to add.
     cost : cost of the added attempts in dollars, or None if the cost is unknown.
-    standard_error : standard error of the mean, or of the difference of two models, in the
+    standard_error : standard error of the mean, or of the difference between two models, in the
         continued run.
     """
 
@@ -45,13 +45,17 @@ class ContinuationStep:
 def ways_to_spend(
     components: VarianceComponents, budget: float | None, prices: Mapping[str, float] | None
 ) -> list[ContinuationStep]:
-    """List the existing run, and then the ways to continue it, smallest standard error first.
+    """List the existing run, and then the ways to continue the run.
+
+    The way with the smallest standard error comes first. Each way adds new tasks, or adds attempts
+    at all tasks, because the mean would be biased if outcomes decided which tasks get more
+    attempts.
 
     The mean over T tasks with n attempts per task has the variance (σ_b² + σ_w² / n) / T, with the
-    variance σ_b² between tasks and the variance σ_w² of attempts within tasks. The difference of
-    models A and B has the variance (σ_Δ² + σ_A²(n_A) + σ_B²(n_B)) / T, with the variance σ_Δ² of
-    the difference between tasks. Each way adds new tasks, or adds attempts at all tasks, because
-    the mean would be biased if outcomes decided which tasks get more attempts.
+    variance σ_b² between tasks and the variance σ_w² of attempts within tasks. The difference
+    between models A and B has the variance (σ_Δ² + σ_A²(n_A) + σ_B²(n_B)) / T. Here, σ_Δ² is the
+    variance of true differences between tasks, and σ_A²(n_A) is the variance of model A within
+    tasks.
 
     budget : budget for all models together, in dollars if there are prices, otherwise in attempts.
         If `budget` is None, the budget is the cost of the existing run.
@@ -121,7 +125,7 @@ _ERROR_FALLS_CLAUSE = (
 
 @dataclass(frozen=True)
 class ContinuationTable(Section[ContinuationStep]):
-    """One row for the existing run, then one row per way to continue it, the best way first."""
+    """One row for the existing run, and one row per way to continue it, with the best way first."""
 
     components: VarianceComponents
     has_costs: bool = False

@@ -1,4 +1,4 @@
-"""Standard errors and interval widths of designs (tasks × attempts), and splits of a budget."""
+"""Designs of a run (tasks × attempts), with standard errors, interval widths and best splits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _USUAL_TASKS = (50, 200, 800)
 class DesignChoice:
     """A design of a run for one metric.
 
-    result : the planned result. If no number of tasks is enough, its number of tasks is None.
+    result : the planned result. If no number of tasks is enough, `result.size.tasks` is None.
     remarks : how the design differs from the other designs, for example "best split".
     """
 
@@ -40,15 +40,17 @@ class DesignChoice:
 
     @property
     def design_text(self) -> str:
-        """Tasks × attempts per task as text, for example "200 × 4"."""
+        """The size of the design (tasks × attempts per task) as text, for example "200 × 4"."""
         tasks, n, _ = self.result.size
         return f"{'–' if tasks is None else f'{tasks:,}'} × {n:,}"
 
 
 @dataclass(frozen=True, eq=False)
 class Designs:
-    """All planned designs: the requested designs, the best splits of the budget, and the designs
-    that detect the difference of --detect.
+    """All planned designs of a run.
+
+    The designs are the requested designs, the best splits of the budget, and the designs that
+    detect the difference of --detect.
 
     has_several_models : whether the pilot has several models.
     mean_attempt_cost : mean cost of an attempt in the pilot, if it was measured.
@@ -61,7 +63,7 @@ class Designs:
 
     @cached_property
     def parameters_with_defaults(self) -> PlanParameters:
-        """The options of the plan, with default designs and a default budget if none are set.
+        """The options of the plan, with default designs and a default budget for unset options.
 
         The default numbers of tasks are 1/4, 1 and 4 times the number of tasks in the pilot, up to
         --max-tasks. The default numbers of attempts per task are the smallest and the largest k,
@@ -191,7 +193,7 @@ class Designs:
 
         The table shows the requested designs, the best splits of a requested budget, and designs
         that detect the difference. If no designs are requested, the table shows the default designs
-        with the attempts of the pilot and at least the tasks of the pilot.
+        with as many attempts per task as the pilot and at least as many tasks.
         """
         first, targets = self.variance_components[0], self.parameters
         least = len(first.pilot.n) if first.pilot else 0
@@ -212,7 +214,7 @@ class Designs:
     def choices_for_metric(
         self, metric: str, include: Callable[[Result], bool] = lambda fact: True
     ) -> list[DesignChoice]:
-        """The different designs of a metric, sorted by number of tasks and then of attempts."""
+        """The different designs of a metric, sorted by number of tasks and by attempts per task."""
         aims, pilot = self.parameters_with_defaults, self.variance_components[0].pilot
         pilot_size = (len(pilot.n), pilot.fewest_attempts) if pilot else None
         facts = (fact for fact in self.planned_results if fact.name == metric and include(fact))
@@ -278,7 +280,7 @@ class Designs:
         return self._design_result(kind, components, tasks, n, difference, reason, best_for)
 
     def detecting_design(self, components: VarianceComponents, n: int) -> Result:
-        """The design with n attempts per task that detects the difference of --detect."""
+        """The design with n attempts per task and enough tasks for the difference of --detect."""
         aims, tasks, reason = (
             self.parameters_with_defaults,
             None,
@@ -299,7 +301,7 @@ class Designs:
         """Create the planned result of a metric in a design.
 
         tasks : number of tasks, or None if no number of tasks is enough.
-        best_for : metrics for which a split is best, or "all".
+        best_for : metrics for which the design is the best split of the budget, or "all".
         """
         metric, aims, se = components.metric, self.parameters_with_defaults, None
         if tasks is not None and not components.reason_unknown(n):

@@ -1,4 +1,4 @@
-"""Plans for a fixed suite of tasks: how many attempts make two runs of one model agree."""
+"""Plans for a fixed suite of tasks, with the difference between two runs that chance causes."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class SuiteDesign(NamedTuple):
 
     @property
     def noise_floor(self) -> float:
-        """The difference between two runs of this design that is rarely exceeded by chance."""
+        """The difference between two runs of this design that chance rarely exceeds."""
         return self.series_noise.noise_floor(self.attempts_per_task)
 
 
 @dataclass(frozen=True)
 class FixedSuiteTable(Section[SuiteDesign]):
-    """One row per number of attempts, with the difference between two runs due to chance."""
+    """One row per number of attempts, with the difference between two runs that chance causes."""
 
     allowed_difference: float
 

@@ -1,4 +1,4 @@
-"""The expected width of the confidence interval of a planned run."""
+"""The expected widths of confidence intervals in a planned run."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ def guard_widths(
     values: Floats, shares: Floats, tasks: ArrayLike, level: float = 0.95, *,
     bounds: tuple[float, float] = (0.0, 1.0), variance: float | None = None, unit: float = 1.0,
 ) -> Floats:  # fmt: skip
-    """Compute how wide guard intervals of runs with T tasks are, from the values of single tasks.
+    """Compute the widths of guard intervals for runs with T tasks from the values of single tasks.
 
     The width is computed as if each value occurred at T·share tasks, even if T·share is not a whole
     number. The mean width of random samples differs from this width by at most 10 %
     (benchmarks/plan.md).
 
-    values, shares : possible values of a task and their probabilities, (atoms,).
-    tasks : numbers of tasks T > 0, (designs,).
+    values, shares : possible values of a task, and the probability of each value.
+    tasks : numbers of tasks T > 0, with one number per design.
     bounds : finite lower and upper bound of all values.
     variance : variance of the value of a task; None for the variance of the distribution. If
         `variance` is smaller than the variance of the distribution, values are moved towards the
         mean. If `variance` is larger, the number of independent tasks is reduced.
     unit : number of tasks in the cluster of an average task.
-    Returns widths from 0 to the distance between the bounds, (designs,).
+
+    Returns one width per design, from 0 to the distance between the bounds.
 
     >>> guard_widths(np.array([0.0, 1.0]), np.array([0.5, 0.5]), [10, 1000]).round(4).tolist()
     [0.6227, 0.0628]
@@ -67,9 +68,7 @@ def guard_widths(
 
 
 def _merge_atoms(values: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """Merge neighbouring values with small probabilities until at most `_MAX_ATOMS` values
-    remain.
-    """
+    """Merge neighbouring values with small probabilities into at most `_MAX_ATOMS` values."""
     order = np.argsort(values, kind="stable")
     values, shares = values[order], shares[order] / shares.sum()
     before = np.cumsum(shares) - shares

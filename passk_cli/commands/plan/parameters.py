@@ -212,7 +212,7 @@ class PlanParameters:
 
     @property
     def has_pilot_dependent_unit(self) -> bool:
-        """Whether the budget has no unit, so that it is in dollars only if the pilot has costs."""
+        """Whether the budget has no unit, so that the unit depends on costs in the pilot."""
         text = str(self.budget)
         return self.cost_per_attempt is None and text[:1].isdigit() and text[-1:].isdigit()
 
@@ -227,7 +227,7 @@ class PlanParameters:
 
     @property
     def max_split_tasks(self) -> int | None:
-        """The maximum number of tasks in a split of the budget; None if there is no maximum."""
+        """The maximum number of tasks in a split of the budget, or None if there is no maximum."""
         return None if self.max_tasks is None else int(self.max_tasks)
 
     @property
@@ -241,7 +241,7 @@ class PlanParameters:
         return self.affordable_attempts - attempts
 
     def budget_amount_text(self, amount: float) -> str:
-        """A budget with its unit as text, for example "$200" or "2,000 attempts"."""
+        """An amount of the budget with a unit as text, for example "$200" or "2,000 attempts"."""
         return (
             amount_text(amount, "$")
             if self.is_budget_in_dollars
@@ -249,6 +249,6 @@ class PlanParameters:
         )
 
     def cost_of_attempts(self, attempts: int | None) -> float | None:
-        """The cost of a number of attempts in dollars; None if it is unknown."""
+        """The cost of a number of attempts in dollars, or None if the cost is unknown."""
         unit = self.dollars_per_attempt
         return None if attempts is None or unit is None else attempts * unit

@@ -1,4 +1,4 @@
-"""Assumed or estimated variance components of a metric and of the difference of two models."""
+"""Variance components, assumed or estimated, of a metric and of differences between models."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ _ONE_ATTEMPT_REASON = "the pilot has one attempt per task, which cannot separate
 
 @dataclass(frozen=True, eq=False)
 class VarianceComponents:
-    """The variance of a metric over tasks and attempts, and of the difference of two models.
+    """The variance of a metric over tasks and attempts, and of the difference between two models.
 
-    series : the model with its groups. If there are several models, the model with the most
+    series : the model and its groups. If there are several models, this is the model with the most
         variable values.
     model_pair : the two models with the most variable difference; None if the second model is
         assumed to be similar to the first model.
@@ -54,7 +54,7 @@ class VarianceComponents:
     cluster_excess_variances : variance that clusters of tasks add to the value and to the
         difference at a task.
     cluster_size : number of tasks in the cluster of an average task; 1 without clusters.
-    cluster_codes : cluster code per task of the pilot; empty without clusters.
+    cluster_codes : for each task of the pilot, the code of its cluster; empty without clusters.
     correlation : correlation of the true values of two models over tasks; None if unknown.
     """
 
@@ -121,9 +121,9 @@ class VarianceComponents:
 
     @property
     def pilot_size_and_uncertainty(self) -> tuple[str, float]:
-        """The size of the pilot, and the relative standard error of planned standard errors.
+        """The size of the pilot, and the relative uncertainty of planned standard errors.
 
-        The size is the number of tasks, or of clusters if the pilot has clusters.
+        The size is the number of tasks or, if the pilot has clusters, the number of clusters.
         """
         if self.pilot is None:
             return "", 0.0
@@ -142,19 +142,19 @@ class VarianceComponents:
         return beyond or (self.model_pair is None and not self.pilot.is_between_variance_measured)
 
     def standard_error_source(self, n: int) -> str:
-        """Source of the standard error at n attempts: "assumed", "pilot" or "pilot and model"."""
+        """The source of the standard error: "assumed", "pilot" or "pilot and model"."""
         if self.pilot is None:
             return ASSUMED
         return "pilot" if self.pilot.is_variance_measured_at(n) else "pilot and model"
 
     def reason_unknown(self, n: int) -> str:
-        """Why the standard error at n attempts is unknown; "" if it is known."""
+        """The reason why the standard error at n attempts is unknown, or "" if it is known."""
         if n < self.metric.k:
             return f"n={n} < k={self.metric.k}"
         return _ONE_ATTEMPT_REASON if math.isnan(self.variances(n)[0]) else ""
 
     def reason_difference_unknown(self, n: int) -> str:
-        """Why the standard error of a difference at n attempts is unknown; "" if it is known."""
+        """The reason why the standard error of a difference is unknown, or "" if it is known."""
         return self.reason_unknown(n) or (
             _ONE_ATTEMPT_REASON if math.isnan(self.variances(n)[1]) else ""
         )
@@ -177,9 +177,9 @@ class VarianceComponents:
     def variances(self, n: int) -> tuple[float, float]:
         """The variances of the value and of the difference at a task with n attempts.
 
-        Each variance is T times the variance of a mean over T tasks, and it includes the variance
-        that clusters add. More attempts do not reduce the variance that clusters add, because tasks
-        of a cluster have similar true values.
+        Each variance is T times the variance of a mean over T tasks, and includes the variance that
+        clusters add. More attempts do not reduce the variance that clusters add, because tasks in
+        the same cluster have similar true values.
         """
         if n not in self._variance_cache:
             sampling_variances = (
@@ -331,7 +331,7 @@ def _most_variable_components(
 def _pairs_with_varying_difference(
     usable: Sequence[TaskValues],
 ) -> list[tuple[TaskValues, TaskValues]]:
-    """Pairs of models of one group with differences that vary over the tasks that both have."""
+    """Pairs of models in one group with differences that vary over the shared tasks."""
     groups = group_by(usable, lambda values: values.series[1:])
     refuse_many_pairs(
         max(map(len, groups.values())), sum(math.comb(len(models), 2) for models in groups.values())

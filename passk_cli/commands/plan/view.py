@@ -540,8 +540,7 @@ class DesignTable(Section[DesignChoice]):
             yield NEW_TASKS_FIRST_NOTE()
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plot the smallest detected difference over the number of tasks, with one curve per number
-        of attempts.
+        """Plot the smallest detected difference by number of tasks, for each number of attempts.
 
         The designs that the user requested are marked. Two straight lines cross at the design that
         detects the difference of --detect.
@@ -625,7 +624,7 @@ class PlanAssumptionsTable(Section[VarianceComponents]):
 
     @property
     def reference_metric(self) -> list[tuple[str, int, float]]:
-        """A list with the first metric, the largest k, and the metric's variance with k attempts.
+        """A list with the first metric, the largest k, and the variance of this metric at this k.
 
         The list is empty if the plan has only one metric or if the variance is 0.
         """
@@ -775,7 +774,7 @@ class PlanRunner(CommandRunner, PlanOptions):
     def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
         """Read the pilot, including costs if the budget may be in dollars.
 
-        Without -k and -m, the plan is for the smallest and the largest of the default values of k.
+        Without -k and -m, the plan uses the smallest and the largest default value of k.
         """
         refusal = None
         try:
@@ -916,7 +915,7 @@ def _plan_report(study: Analysis, designs: Designs, messages: Sequence[Diagnosti
 
 
 def _mean_costs(study: Analysis, level: float) -> dict[SeriesKey, Estimate]:
-    """The mean cost of an attempt by model, with an interval, or a range if costs are missing."""
+    """The mean cost of an attempt by each model, with an interval, or a range for missing costs."""
     counts, costs = study.counts, dict[SeriesKey, Estimate]()
     for place, series in enumerate(counts.series):
         rows = counts.slice_of_series(place)

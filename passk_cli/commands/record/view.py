@@ -56,7 +56,7 @@ _RECORDED_SETTINGS = ("missing", "duplicates", "skip-bad", "threshold", "outcome
 
 
 def parse_date(text: Any) -> str:
-    """Convert the value of --date to ISO 8601 in UTC; ParameterError if it is not a date.
+    """Convert the value of --date to ISO 8601 in UTC, or raise a ParameterError.
 
     >>> parse_date("2026-11-23T06:00+02:00"), parse_date("2026-11-23")
     ('2026-11-23T04:00:00.000Z', '2026-11-23T00:00:00.000Z')
@@ -73,7 +73,7 @@ def parse_date(text: Any) -> str:
 
 
 def parse_amounts(value: Any) -> tuple[str, ...]:
-    """Parse the value of --with, a list of amounts; ParameterError if an amount is unknown.
+    """Parse the value of --with, a list of amounts, or raise a ParameterError.
 
     >>> parse_amounts(["cost,tokens"])
     ('cost', 'tokens')
@@ -237,7 +237,7 @@ class RecordRunner(CommandRunner, RecordOptions):
     def _missing_attempt_problems(
         self, counts: Counts, history: Counts, runs: RunsBySeries
     ) -> list[str]:
-        """One text per model that lacks tasks or attempts of the model's last complete run."""
+        """One text per model with fewer tasks or attempts than in the model's last complete run."""
         words = []
         for s, series in enumerate(counts.series):
             if not runs.get(series):
@@ -317,7 +317,10 @@ def _attempts_by_task(counts: Counts, place: int) -> dict[str, int]:
 
 
 def _attempt_list_columns(counts: Counts) -> dict[str, Any]:
-    """Map each column to one list of attempts per model and task, passing attempts first."""
+    """Map each column to lists of attempts, with one list per model and task.
+
+    Passing attempts come first in each list.
+    """
     import numpy as np
 
     def column(values: Any) -> Any:

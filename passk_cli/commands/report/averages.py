@@ -1,4 +1,4 @@
-"""Macro averages over groups of tasks, for example benchmarks, and ranks of the models."""
+"""Macro averages over groups of tasks, such as benchmarks, and ranks of models by average."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ from passk_cli.study.values import AVERAGE_GROUP, TaskValues
 class ModelRanking(NamedTuple):
     """The ranking of models by the macro average of one metric.
 
-    is_better : True if the model of the row is significantly better than the model of the column.
+    is_better : matrix that is True if the model of the row is significantly better than the model
+        of the column.
     """
 
     models: Sequence[str]
@@ -115,7 +116,7 @@ class MacroAverageTable(Section[SeriesRow]):
 
 
 def macro_panel(page: PageAnalysis, estimates: Report) -> Panel:
-    """The panel with the macro average of every model at every metric."""
+    """The panel with one macro average per model and metric."""
     counts = page.counts
     groups = len({series[1:] for series in counts.series})
     names = counts.tasks if counts.clusters is None else counts.clusters
@@ -200,8 +201,8 @@ def _rankings_by_metric(
 
     Models are not ranked by metrics that are ratios of means.
 
-    Two models differ significantly if the interval of their mean difference over groups excludes 0.
-    The confidence level of this interval is 1 − α/pairs (Bonferroni).
+    Two models differ significantly if the interval of the mean difference over groups excludes 0.
+    The confidence level is adjusted for the number of pairs of models (Bonferroni).
     """
     standings: dict[str, ModelRanking] = {}
     for metric, values in group_by(page.task_values(), lambda rates: rates.metric).items():
@@ -264,7 +265,7 @@ def _mean_difference(
 ) -> Estimate | None:  # fmt: skip
     """Average the difference of two models over groups, or return None if an interval is missing.
 
-    If missing outcomes may pass or fail, the interval contains the lowest and highest difference.
+    If outcomes are missing, the interval contains the lowest and the highest possible difference.
     """
     ends = [(interval.low, interval.high) for interval in limits if interval is not None]
     limit_pairs = [(low, high) for low, high in ends if low is not None and high is not None]

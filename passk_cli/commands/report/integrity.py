@@ -18,7 +18,10 @@ _INSTRUCTIONS = (
 
 
 class PageIntegrityTable(IntegrityTable):
-    """The table of irregular submissions on a page, with one row per number in the download."""
+    """The table of irregular submissions on a page.
+
+    The data for download has one row per submission and remark.
+    """
 
     title = ""
     visibility = ALWAYS

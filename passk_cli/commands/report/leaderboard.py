@@ -29,7 +29,7 @@ class MetricRanks(NamedTuple):
 
 
 def ranks_by_metric(compared: Report) -> dict[str, MetricRanks]:
-    """Map each metric to the ranks from `passk compare`, which has no ranks with a baseline."""
+    """Map each metric to the ranks in a report of `passk compare`, if the report has ranks."""
     table = next((t for t in compared.tables if t.columns[0].header == "rank"), None)
     if table is None:
         return {}

@@ -29,7 +29,7 @@ def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
 
     models : all models in the order of the page.
     link : address of transcripts, as in `TaskGrid`.
-    Errors: ParameterError if the link contains {attempt} and attempts have no consecutive numbers.
+    Errors: ParameterError if the link contains {attempt}, but attempts have no consecutive numbers.
 
     >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2), ("o", "b", 2, 1)])
     >>> grid = task_grid(counts, ["o", "m"])
@@ -93,7 +93,7 @@ def check_link(link: str, groups: Collection[str]) -> None:
 
 
 def link_in_group(link: str, values: Mapping[str, str]) -> str:
-    """The link with the columns of --by replaced by the values of a group.
+    """The link of one group, with the values of the group instead of the columns of --by.
 
     >>> link_in_group("https://a.org/{benchmark}/{task}", {"benchmark": "math 500"})
     'https://a.org/math%20500/{task}'

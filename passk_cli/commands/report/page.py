@@ -1,4 +1,4 @@
-"""The data and options of a page, on which the commands run to compute the parts of the page."""
+"""The data and the options that commands use to compute the parts of a page."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ class PageAnalysis(Analysis):
     """An analysis that can run other commands on its data.
 
     counts_by_command : maps each command to the counts that passk read only for this command, or to
-        the reason why passk could not read them.
-    absent_parts : maps the title and the reason of each part that is not shown to the sections
-        without this part.
+        the reason why passk could not read the counts.
+    absent_parts : maps each absent part (title and reason) to the sections that lack this part.
     """
 
     shared_options: SharedOptions

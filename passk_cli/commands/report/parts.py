@@ -1,4 +1,4 @@
-"""The parts of a page: which command computes each part, with which options and explanation."""
+"""The parts of a page, with the command, the options and the explanation of each part."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ NO_SOLUTIONS_REASON = "the data contains no solutions"
 class Part:
     """The declaration of a part of a page, which becomes a panel.
 
-    max_shown_models : number of models shown if there are more than MANY; None for all models.
+    max_shown_models : number of models to show if there are more than MANY models, or None for all.
     needs_repeats : whether some task must have several attempts.
-    reason_absent : returns why the part cannot be computed from the counts, or "".
-    error_replacement_text : text that replaces an error of the command.
+    reason_absent : function that returns why the counts are not enough for the part, or "".
+    error_replacement_text : text that the page shows instead of an error of the command.
     """
 
     name: str
@@ -112,7 +112,7 @@ def leaderboard_metrics_option(page: PageAnalysis, counts: Counts) -> dict[str, 
 
 
 def reason_order_unknown(page: PageAnalysis, counts: Counts) -> str:
-    """Why the order of attempts cannot be tested; "" if it can be tested."""
+    """The reason why the order of attempts cannot be tested, or "" if it can be tested."""
     inputs = counts.read_facts.file_readings
     # If the attempts in a list have no numbers, the list may not be in the order in which the
     # attempts were made.
@@ -122,7 +122,7 @@ def reason_order_unknown(page: PageAnalysis, counts: Counts) -> str:
 
 
 def reason_costs_unknown(page: PageAnalysis, counts: Counts) -> str:
-    """Why the page has no part about costs; "" if the page has this part."""
+    """The reason why the page has no part about costs, or "" if the page has this part."""
     if "cost" in counts.attempts:
         return ""
     inputs = counts.read_facts.file_readings
@@ -131,7 +131,7 @@ def reason_costs_unknown(page: PageAnalysis, counts: Counts) -> str:
 
 
 def flip_baseline(page: PageAnalysis, counts: Counts) -> str | None:
-    """The model with which the part about flips compares all models, or None.
+    """The model that the part about flips compares with all other models, or None.
 
     This model is the baseline, the first of two labelled runs, or the weaker of two models.
     """

@@ -1,4 +1,4 @@
-"""The page of `passk report`: all parts that the data allows, and why it lacks other parts."""
+"""The page of `passk report`, with all parts that the data allows and reasons for missing parts."""
 
 from __future__ import annotations
 

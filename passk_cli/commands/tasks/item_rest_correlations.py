@@ -30,8 +30,8 @@ class ItemRestCorrelations:
     low, high : confidence limits of the correlation.
     p : one-sided p-value of the hypothesis that the correlation is at least 0; NaN if undefined.
     smallest_p : smallest p-value that the test of this task can have.
-    between_model_variance_share : share of the task in the variance between the models' means.
-        Shares add up to 1 if every model has every task.
+    between_model_variance_share : share that the task contributes to the variance between the means
+        of models. The shares add up to 1 if every model has every task.
     """
 
     correlation: Floats
@@ -46,20 +46,22 @@ class ItemRestCorrelations:
 def item_rest_correlations(rates: Floats, level: float = 0.95) -> ItemRestCorrelations:
     """Measure for each task whether better models pass the task more often.
 
-    rates : (models × tasks), pass rates in [0, 1]; NaN if a model has no attempts.
+    rates : matrix (models × tasks) of pass rates in [0, 1]; NaN if a model has no attempts.
 
-    x is the rate of each of M models at a task, and r is the mean rate of each model at all other
-    tasks. The correlation ρ is Pearson's correlation of the ranks of x and r. Models that tie get
-    the mean of their ranks. The interval is tanh(artanh ρ ± z √((1 + ρ²/2)/(M − 3))).
+    Let x be the pass rates of M models at one task, and r the mean pass rates of these models at
+    all other tasks. The correlation ρ is Pearson's correlation of the ranks of x and r. Models that
+    tie get the mean of their ranks. The interval is tanh(artanh ρ ± z √((1 + ρ²/2)/(M − 3))), with
+    the normal quantile z.
 
     The null hypothesis is that x does not depend on r, or that better models pass more often. If x
     does not depend on r, all M! orders are equally likely. With up to 7 models, p is computed from
     all orders. With more models, t = ρ √((M − 2)/(1 − ρ²)) has M − 2 degrees of freedom, and p is
-    at least Π ties! / M!, the smallest possible p-value. Models are assumed to be independent.
+    at least the smallest possible p-value. Models are assumed to be independent.
 
     The correlation is undefined if fewer than 4 models have attempts, or if x or r is constant. The
-    share of a task is cov(x, S) / Σ cov, with the mean S of each model over all tasks. The share is
-    negative if better models pass the task less often.
+    variance share of a task is cov(x, S), divided by the sum of these covariances over all tasks. S
+    contains the mean of each model over all tasks. The share is negative if better models pass the
+    task less often.
     Source: Spearman 1904; Bonett & Wright 2000 for the interval; Lord & Novick 1968 for the
     item–rest correlation; Pitman 1937 for the test.
 
@@ -129,7 +131,7 @@ def _correlation_tests(
 
 
 def _smallest_possible_p(ranks: Floats, models: int) -> float:
-    """The smallest possible p-value for M models, Π ties! / M!, with the sizes of tied groups.
+    """The smallest possible p-value for M models: Π t! / M!, with the size t of each tied group.
 
     Models with equal ranks can swap places without changing the correlation.
     """
@@ -143,8 +145,9 @@ def _smallest_possible_p(ranks: Floats, models: int) -> float:
 
 
 def _permutation_tests(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Compute p-values P(Σ x π(y) ≤ Σ x y) over all orders π of the models, and the smallest
-    possible p-values.
+    """Compute the p-values and the smallest possible p-values from all orders of the models.
+
+    A p-value is the probability P(Σ x π(y) ≤ Σ x y) for a random order π.
     """
     orders = np.array(list(itertools.permutations(range(len(x)))))
     p, smallest = np.empty(x.shape[1]), np.empty(x.shape[1])

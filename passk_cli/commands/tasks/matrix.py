@@ -58,7 +58,7 @@ class TaskRateMatrix:
         return tuple(self.counts.series[s][0] for s in self.series_indices)
 
     def as_matrix(self, values: NDArray[Any], missing: Any) -> NDArray[Any]:
-        """Arrange one value per row of the Counts as a matrix (models × tasks)."""
+        """Arrange values, one per row of the Counts, as a matrix (models × tasks)."""
         return np.where(self.counts_row_by_cell < 0, missing, values[self.counts_row_by_cell])
 
     @cached_property
@@ -71,12 +71,12 @@ class TaskRateMatrix:
 
     @cached_property
     def rates(self) -> Floats:
-        """Pass rates (models × tasks); NaN if the model has no attempts at the task."""
+        """The matrix of pass rates, which is NaN if the model has no attempts at the task."""
         return self.as_matrix(self.counts.c / self.counts.n, np.nan)
 
     @property
     def class_codes(self) -> Ints:
-        """The class of each model at each task as an index into TASK_CLASSES, (models × tasks)."""
+        """The class of each model at each task, as a matrix of indices into TASK_CLASSES."""
         return np.select([self.n == 0, self.c == 0, self.c == self.n], [1, 2, 3], 0)
 
     def easiest_and_best_first(self) -> TaskRateMatrix:
@@ -101,7 +101,7 @@ class TaskRateMatrix:
 
 
 def task_rate_matrices(counts: Counts) -> list[TaskRateMatrix]:
-    """The matrix of pass rates of each group.
+    """One matrix of pass rates per group.
 
     >>> from passk_cli.outcomes.counts import Counts
     >>> cells = [("m", "a", 2, 0), ("m", "b", 2, 2), ("o", "a", 2, 1), ("o", "b", 2, 2)]
@@ -154,12 +154,12 @@ def results_by_task(
 ) -> Sequence[Result]:
     """One result per model and task.
 
-    With --always, the results are sorted by the number of further passes that are needed.
-    Otherwise, flaky tasks come first, then rates near 0.5 before other rates, and tasks with many
-    attempts before tasks with few.
+    With --always, the results are sorted by the number of further passes that are needed. Without
+    --always, flaky tasks come first. Tasks of the same class are sorted by rate, with rates near
+    0.5 first, and then by number of attempts, with large numbers first.
 
     rate : the rate of --always, or None.
-    by_name : whether to sort by the names of tasks.
+    by_name : whether to sort by the names of tasks instead.
     """
     counts, level = study.counts, study.confidence.level
     low, high = rate_limits(counts.n, counts.c, level)
@@ -209,7 +209,7 @@ class SuspectTask(NamedTuple):
     n, c : number of attempts and of passes of all models at the task.
     correlation, low, high, p, smallest_p, between_model_variance_share : fields of
         `ItemRestCorrelations`, or None for NaN.
-    adjusted_p : p-value adjusted by Benjamini and Hochberg over all tasks of all groups.
+    adjusted_p : p-value, adjusted for all tasks of all groups (Benjamini–Hochberg).
     """
 
     groups: SeriesKey
@@ -231,10 +231,10 @@ class SuspectTask(NamedTuple):
 
 
 def find_suspects(counts: Counts, level: float = 0.95) -> list[SuspectTask]:
-    """The tasks of every group, sorted by p-value and correlation; undefined correlations come
-    last.
+    """The tasks of every group, sorted by p-value and then by correlation.
 
-    A task is suspect if its adjusted p-value is at most 1 − level.
+    Undefined correlations come last. A task is suspect if its adjusted p-value is at most 1 −
+    level.
 
     >>> from passk_cli.outcomes.counts import Counts
     >>> cells = [(f"m{i}", t, 1, int(i > 2)) for i in range(5) for t in "abc"]

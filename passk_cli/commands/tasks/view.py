@@ -175,7 +175,7 @@ AGREEMENT_ANSWERS = (
 
 
 class PassCountGroup(NamedTuple):
-    """The tasks with the same number of passes, or with pass rates in the same tenth."""
+    """The tasks with the same number of passes, or with similar pass rates (such as 10–20 %)."""
 
     label: str
     true_rate_limits: Limits | None
@@ -245,7 +245,7 @@ class PassCountTable(Section[PassCountGroup]):
 
 
 def pass_count_groups(study: Analysis) -> list[PassCountGroup]:
-    """Group the tasks of one model by number of passes, or by tenths of the pass rate."""
+    """Group the tasks of one model by number of passes, or by pass rate in steps of 10 %."""
     n, c = study.counts.n.tolist(), study.counts.c.tolist()
     few = len(set(zip(n, c, strict=True))) <= _MOST_ROWS
     ends = {-1: "no attempt", 10: "every attempt"}
@@ -437,7 +437,7 @@ class TaskList(Section[Result]):
 
 
 def flakiness_report(study: Analysis, rows: int, rate: float | None, *, brief: bool) -> Report:
-    """The report on flaky tasks or, with --always, on tasks that pass above a rate."""
+    """The report on flaky tasks or, with --always, on tasks with a pass rate above a limit."""
     level = study.confidence.level
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
     sections: list[Section[Any]] = []
@@ -515,7 +515,7 @@ class MatrixTable(Section[MatrixRow]):
 
     @cached_property
     def model_slices(self) -> list[tuple[int, int]]:
-        """The ranges of model columns that fit on a screen next to each other."""
+        """The ranges of model columns that fit next to each other on a screen."""
         heads = (*self.study.counts.group_names, "task", "models' mean")
         texts = [heads, *((*row.groups, row.task, "") for row in self.records)]
         widths = [max(map(len, column)) for column in zip(*texts, strict=True)]

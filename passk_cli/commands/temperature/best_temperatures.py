@@ -48,11 +48,11 @@ _PLAIN_NUMBER_PATTERN = re.compile(r"\d+(\.\d*)?|\.\d+")
 
 
 def regrouped_by_temperature(counts: Counts, column: str) -> Counts:
-    """The counts with the values of `column` as temperatures in the first group.
+    """Use the values of `column` as temperatures, and make the temperature the first group.
 
-    Temperatures are written in their shortest form, for example "0.20" as "0.2". The counts of
-    equal temperatures are added up.
-    Errors: DataError for a temperature that is not a number of at least 0.
+    Temperatures are written in the shortest form, for example "0.2" instead of "0.20". The counts
+    of equal temperatures are added up.
+    Errors: DataError if a temperature is negative or not a number.
     """
     place = 1 + counts.group_names.index(column)
     temperatures = [
@@ -106,11 +106,11 @@ def _parse_temperature(column: str, text: str) -> float:
 
 @dataclass(frozen=True)
 class BestTemperatureVerdict:
-    """The best temperature T* of a model at one metric, and its lead over other temperatures.
+    """The best temperature T* of a model at one metric, and the lead of T* over other temperatures.
 
-    The ranked temperatures begin with T*. `comparisons_with_best` contains the comparisons of T*
-    with all other temperatures, the second-best temperature first. The shares of resamples in which
-    a temperature is first are None if the number of attempts differs between temperatures.
+    The ranked temperatures begin with T*. `comparisons_with_best` compares T* with all other
+    temperatures, of which the second-best comes first. If the number of attempts differs between
+    temperatures, `first_place_shares` contains None instead of shares of resamples.
     """
 
     ranked_temperatures: Sequence[TaskValues]
@@ -164,7 +164,7 @@ def without_temperature(series: SeriesKey) -> SeriesKey:
 
 
 def temperature_rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]:
-    """Rank the temperatures of each model at each metric, if two or more temperatures have values.
+    """Rank the temperatures of each model at each metric, if there are two or more temperatures.
 
     T* is the temperature with the highest mean on the tasks that all temperatures share. If means
     are equal, the lowest temperature is T*. The remaining temperatures follow in the order of their
@@ -195,14 +195,14 @@ class ModelComparison:
 
     @property
     def has_rank_flip(self) -> bool:
-        """Whether each model is significantly better at some temperature and metric."""
+        """Whether each of the two models is significantly better at some temperature and metric."""
         return {BETTER, WORSE} <= {c.verdict for c in self.at_equal_temperatures}
 
 
 def model_pairs(
     values: Sequence[TaskValues], best: Sequence[TaskValues]
 ) -> list[tuple[TaskValues, TaskValues]]:
-    """All pairs of models of a group at each metric, at equal and at their best temperatures.
+    """All pairs of models in one group at each metric, at equal and at the best temperatures.
 
     The model with the higher mean over all metrics and temperatures comes first.
     """
@@ -227,7 +227,10 @@ def model_pairs(
 def group_by_model_pair(
     comparisons: Sequence[Comparison], best: Sequence[TaskValues]
 ) -> list[ModelComparison]:
-    """Group the comparisons by pair of models, pairs in which the better model changes first."""
+    """Group the comparisons by pair of models.
+
+    Pairs come first if the better model depends on the temperature or the metric.
+    """
     stars = {(rates.metric, rates.series) for rates in best}
     by_pair = group_by(
         comparisons,
@@ -270,7 +273,7 @@ def fit_power_laws(
     """Fit the power law of T* for pass@k, for each model with two or more temperatures.
 
     T*(k) is the best temperature at k. The fit uses every k up to the smallest number of attempts,
-    or at most 64 of these k's. A temperature is left out if some task has only one attempt.
+    or at most 64 of these values. A temperature is left out if some task has only one attempt.
     """
     models: dict[SeriesKey, dict[str, TaskValues]] = {}
     for rates in values:
@@ -290,7 +293,7 @@ def fit_power_laws(
 def _fit_power_law(
     model: SeriesKey, shared: Sequence[TaskValues], k_max: int, confidence: Confidence
 ) -> BestTemperaturePowerLaw:
-    """Fit the power law of one model to its values on shared tasks, sorted by temperature."""
+    """Fit the power law of one model to values on shared tasks, sorted by temperature."""
     ks = np.unique(np.geomspace(1, k_max, _MAX_POWER_LAW_KS).round().astype(np.int64))
     curves = [pass_at_and_hat_curves(rates.n, rates.c, k_max)[0][:, ks - 1] for rates in shared]
     values = np.stack(curves, axis=1)

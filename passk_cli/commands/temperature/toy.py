@@ -1,4 +1,4 @@
-"""The toy model of pass@k and temperature: the best temperature T*(k) and its regression."""
+"""The toy model of pass@k and temperature, with the best temperature T*(k) and a regression."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ FEWER_REGRESSION_POINTS_NOTE = DiagnosticType(
 
 
 class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
-    """One row per set of toy tasks, with the best temperature T* at up to five k's."""
+    """One row per set of toy tasks, with the best temperature T* at up to five values of k."""
 
     shown_when = "with --toy"
     columns = (
@@ -114,7 +114,7 @@ class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
 
     @property
     def column_ks(self) -> list[int]:
-        """The k's with a column: all k's or, if there are many, a selection with both ends."""
+        """The values of k in the table, which include the smallest and the largest k."""
         ks = list(dict.fromkeys(p.k for p in self.records[0]))
         last, columns = len(ks) - 1, min(len(ks), _MAX_K_COLUMNS)
         return [ks[round(i * last / max(columns - 1, 1))] for i in range(columns)]
@@ -141,7 +141,7 @@ class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
 
     @property
     def points_at_common_k(self) -> list[BestTemperaturePoint]:
-        """The points at the k that most sets of tasks have, sorted by T*."""
+        """The points at the value of k that most sets of tasks have, sorted by T*."""
         ks = Counter(p.k for p in self.points_with_best)
         k = max(ks, key=lambda k: (ks[k], k))
         points_at_k = (p for p in self.points_with_best if p.k == k)
@@ -236,7 +236,7 @@ class BestTemperatureRegression(NamedTuple):
 
 
 class RegressionTable(Section[BestTemperatureRegression]):
-    """The power laws T* = factor · k^power · s^power, fitted by passk and from the article."""
+    """The power laws of T* in k and the spread s, fitted by passk and given in the article."""
 
     title = "T* = factor · k^power · s^power"
     columns = (
@@ -355,10 +355,11 @@ def toy_report(
 
 
 def fit_report(families: Sequence[str], gamma: float) -> Report:
-    """The report of the regression of log T* on log k and log s over the grid of the article.
+    """The report of a regression of log T* on log k and on the log of the spread s.
 
-    The grid has the scales 2⁰ … 2⁹ and k = 2 … 16, 32, 64, … 16384. The regression uses points with
-    0.03 < pass@k < 0.98, and for a power law of tasks only points with k > 20.
+    Like the article, passk uses a grid with the scales 2⁰ … 2⁹ and k = 2 … 16, 32, 64, … 16384. The
+    regression uses the points with 0.03 < pass@k < 0.98. If the tasks follow a power law, k must
+    also be above 20.
     """
     all_points: list[BestTemperaturePoint] = []
     lines = []

@@ -230,7 +230,7 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
 
     @property
     def has_two_best_temperatures(self) -> bool:
-        """Whether two temperatures are best at different metrics, for equal numbers of models."""
+        """Whether two temperatures are best at different metrics, each for equally many models."""
         return (
             len(self.metrics_by_best_temperature) == 2
             and len({place[1:] for place in self.metrics_by_best_temperature}) == 1
@@ -359,7 +359,7 @@ class ByTemperatureTable(SeriesMetricTable):
 
 @dataclass(frozen=True)
 class TemperatureLeadTable(Section[BestTemperatureVerdict]):
-    """The best temperature T* per model and metric, and the lead over the second-best."""
+    """One row per model and metric: the best temperature T*, and the lead over the second-best."""
 
     title = "Best temperature T*, and its difference to the next best"
     visibility = FULL
@@ -520,7 +520,7 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
     )
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
-        """The report of the toy model; ParameterError if options contradict the model."""
+        """The report of the toy model, or a ParameterError if options contradict the model."""
         options_set = changed_option_names(self)
         needless = ["[FILE...]"] * options.has_data + ["--temperature"] * (
             "--temperature" in options_set

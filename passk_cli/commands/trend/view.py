@@ -281,7 +281,7 @@ EFFECT_ANSWERS = (
 
 
 def parse_history_metric(name: str) -> str:
-    """Parse the value of --metric; ParameterError for a metric that a history does not contain.
+    """Parse the value of --metric, or raise a ParameterError if a history lacks the metric.
 
     >>> parse_history_metric("Median-Cost")
     'median-cost'
@@ -324,7 +324,7 @@ class RunSeries:
     """The runs of one model in one suite, with the metric of each run, changes and the run effect.
 
     effect_start_index : index of the first run that the estimate of the run effect uses.
-    effect : the run effect, or None for one run and for costs.
+    effect : the run effect, or None if there is only one run or if the metric is a cost.
     detectable_change : smallest change that the runs can show or, for costs, its logarithm.
     p_error : Monte-Carlo standard error of the p-value of the run effect.
     run_effect_p_adjusted : p-value of the run effect, adjusted for the number of models and suites
@@ -425,7 +425,7 @@ class RunSeries:
 
     @property
     def single_run_deviation(self) -> float:
-        """The standard deviation of a single run, due to chance within tasks and the run effect."""
+        """The standard deviation of one run, from chance within tasks and from the run effect."""
         assert self.effect is not None
         return math.sqrt(self.effect.effect_variance + float(self.effect.chance_variances.mean()))
 
@@ -690,7 +690,7 @@ class RunSeriesTable(Section[RunSeries]):
             yield UNSEARCHED_OLD_RUNS_NOTE(runs=MAX_HISTORY_RUNS, models=old)
 
     def _suggested_aliases(self) -> list[str]:
-        """Values NEW=OLD of --alias, for models that may be one model under several names.
+        """Values NEW=OLD for --alias, if several names may be names of the same model.
 
         The list is empty unless every model has one run, all runs are different, and all models
         share a task.
@@ -968,11 +968,11 @@ def _run_series(
 def _log_amount_statistics(
     attempts: AttemptValueCounts, setup: RunGroup
 ) -> tuple[Floats, Floats, tuple[Ints, Ints]]:
-    """Prepare the input of the search for changes of costs.
+    """Prepare the data for the search for changes of costs.
 
-    Returns the two arrays of `log_means`, and two (runs, tasks) arrays: the number of amounts, and
-    the number of amounts above the median amount of a task. Amounts of 0 are left out, because 0
-    has no logarithm.
+    Returns the two arrays of `log_means`, and two matrices with one row per run and one column per
+    task. The matrices contain the number of amounts, and the number of amounts above the median of
+    the task. Amounts of 0 are left out, because 0 has no logarithm.
     """
     positive = (attempts.value > 0) & np.isin(attempts.row_cell_indices, setup.cell_indices)
     cell, count = attempts.row_cell_indices[positive], attempts.count[positive]

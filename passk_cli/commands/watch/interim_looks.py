@@ -1,4 +1,4 @@
-"""The plan and the verdicts of interim looks at a run in progress, and the file of the looks."""
+"""The plan and the verdicts of interim looks at a run in progress, and the looks file."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class WatchPlan:
 
     @cached_property
     def boundaries(self) -> list[float]:
-        """For each look, the distance from a rule's limit, in standard errors, for a verdict."""
+        """For each look, the distance from the limit (in standard errors) that a verdict needs."""
         shares = tuple(size / self.total_tasks for size in self.look_sizes)
         return z_boundaries(shares, 1 - self.level)
 
@@ -81,8 +81,8 @@ class InterimLook:
     """One interim look at a run, with the number of counted tasks and the verdicts.
 
     data : digest of the outcomes of the counted tasks.
-    verdicts : maps each "model: rule" to its verdict; empty if the look was too early for any
-        verdict.
+    verdicts : maps each text "model: rule" to a verdict; empty if the look was too early for
+        verdicts.
     chance : probability that the remaining tasks lead to a verdict on the run, or None if it was
         not computed.
     """
@@ -191,13 +191,13 @@ def _value_text(value: Any) -> str:
 
 
 def parse_looks_path(name: str) -> str:
-    """Check the value of --looks; ParameterError if the folder of the file does not exist."""
+    """Check the value of --looks, or raise a ParameterError if the folder does not exist."""
     require_folder(Path(name))
     return name
 
 
 def default_looks_path(files: Sequence[str]) -> Path:
-    """The default looks file: RUN.looks, in the folder of the first result file RUN.
+    """The default looks file RUN.looks, which is next to the first result file RUN.
 
     Errors: ParameterError if RUN is a pipe, a URL or a pattern.
 
@@ -218,7 +218,7 @@ def default_looks_path(files: Sequence[str]) -> Path:
 
 @contextmanager
 def exclusive_lock(path: Path | None) -> Iterator[None]:
-    """Lock the looks file; ParameterError if another process has locked the file."""
+    """Lock the looks file, or raise a ParameterError if another process has locked the file."""
     if path is None or not stat.S_ISREG(st_mode_of_path(str(path))):
         yield
         return

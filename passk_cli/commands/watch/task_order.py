@@ -119,7 +119,7 @@ class TaskOrder:
         attempts: int,
         total_tasks: int,
     ) -> RunProgress:
-        """Count the complete tasks of the plan, at which all models made all planned attempts."""
+        """Count the complete tasks. A task is complete if all models made all planned attempts."""
         complete = {
             task for task, by_model in attempts_made.items()
             if by_model.keys() >= {*models} and all(by_model[model] == attempts for model in models)
@@ -155,7 +155,10 @@ class TaskOrder:
 
 
 def attempts_by_task(counts: Counts, models: Collection[str]) -> AttemptsByTask:
-    """Map tasks to models to numbers of attempts, which include attempts without an outcome."""
+    """Map each task to the number of attempts by each model.
+
+    The numbers include attempts without an outcome.
+    """
     by_task, missing = dict[str, dict[str, int]](), counts.missing_outcomes
     for model in missing.models:
         at = missing.row_indices_of_model(model)

@@ -151,7 +151,7 @@ _AFTER_TASKS_PREFIX = "After {looked} of {planned:task}, "
 
 @dataclass(frozen=True)
 class LookTable(RuleTable):
-    """One row per rule, at the interim look that gave the rule its verdict, or at the last look.
+    """One row per rule, judged at the look that gave the rule a verdict, or at the last look.
 
     outcome : PASS, FAIL or UNDECIDED_AT_END, or "" if the run continues.
     skipped_rules : rules of the rules file that passk watch does not judge.
@@ -304,7 +304,7 @@ def _percent(share: float) -> str:
 
 
 def _level_words(level: float) -> str:
-    """A confidence level in percent, with two significant digits of its difference from 100 %.
+    """A confidence level in percent, with two significant digits of the distance to 100 %.
 
     >>> _level_words(0.97345), _level_words(1 - 7.6e-6)
     ('97.3 %', '99.99924 %')
@@ -381,9 +381,10 @@ class WatchRunner(CommandRunner, WatchOptions):
             return self._follow(options, read, path)
 
     def _follow(self, options: SharedOptions, read: CountsFunction, path: Path | None) -> Report:
-        """Repeat interim looks until one of them gives the run a verdict.
+        """Repeat interim looks until one of the looks gives the run a verdict.
 
-        A file that passk cannot read may be incomplete, so passk waits before it raises an error.
+        If passk cannot read a file, the file may be incomplete, so passk waits before it raises an
+        error.
         """
         words = "waiting for results"
         while True:
@@ -465,7 +466,7 @@ class WatchRunner(CommandRunner, WatchOptions):
         TaskOrder.from_options(self.order, counts, self.quarantine, self.planned)
 
     def gate_runner(self, options: SharedOptions) -> GateRunner:
-        """A runner of passk gate with the same rules, which allows missing baseline tasks.
+        """A runner of passk gate with the same rules, in which baseline tasks may be missing.
 
         Errors: ParameterError for a metric that needs more attempts per task than planned.
         """

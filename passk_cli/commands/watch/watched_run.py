@@ -60,7 +60,7 @@ class WatchedRun:
         )
 
     def counts_of_first_tasks(self, tasks: int) -> Counts:
-        """The counts of the first `tasks` tasks; DataError if they contain no outcome."""
+        """The counts of the first `tasks` tasks, or a DataError if none of them has an outcome."""
         counts, first = self.study.counts, set(self.progress.ordered_tasks[:tasks])
         try:
             return counts.without_tasks([task for task in counts.tasks if task not in first])
@@ -71,7 +71,7 @@ class WatchedRun:
             ) from None  # fmt: skip
 
     def judge_first_tasks(self, tasks: int, level: float) -> JudgedRun:
-        """Judge the first `tasks` tasks by all rules; DataError if the baseline lacks a task."""
+        """Judge the first tasks by all rules, or raise a DataError if the baseline lacks a task."""
         context = self.gate_runner.gate_context(
             replace(self.study, counts=self.counts_of_first_tasks(tasks))
         )
@@ -161,8 +161,7 @@ class WatchedRun:
     def judged_at_looks(self, looks: Sequence[InterimLook]) -> JudgedRun:
         """All judgements at the last interim look, with the verdicts of earlier looks.
 
-        An undecided judgement has no advice on the number of tasks, because the plan sets this
-        number.
+        Undecided judgements do not suggest a number of tasks, because the plan sets this number.
         """
         decided, parts = self.deciding_look_by_judgement(looks), dict[int, JudgedRun]()
         for place in {len(looks) - 1, *decided.values()}:
