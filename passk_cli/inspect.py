@@ -41,10 +41,10 @@ def stop(rule: str = "", *, scorer: str | None = None, **options: Any) -> EarlyS
     """The argument of `Task(early_stopping=…)`, which makes Inspect skip the remaining samples as
     soon as the rules have passed or failed.
 
-    rule : "pass@1 >= 0.8", or "pass@1 drop <= 0.02" with a baseline.
+    rule : for example "pass@1 >= 0.8", or "pass@1 drop <= 0.02" if you set a baseline.
     scorer : the scorer that gives the outcomes, if the evaluation has several scorers.
-    options : options of `passk_cli.watch`: baseline, rules, planned, every, threshold … By default,
-        `planned` is the number of samples.
+    options : options of `passk_cli.watch`, for example baseline, rules, planned, every or
+        threshold. By default, `planned` is the number of samples.
 
     A sample that ends with an error has no score.  A sample without a score delays interim looks,
     unless you set missing="fail" or missing="drop".  With log_samples=False, Inspect does not call
@@ -77,7 +77,7 @@ class EarlyStopper:
         self.reason, self.answer, self.looked, self.number = "", "", 0, ""
 
     async def start_task(self, task: EvalSpec, samples: list[Sample], epochs: int) -> str:
-        """Start an evaluation. samples : the samples in the order of the run."""
+        """Start an evaluation of the given samples, which are in the order of the run."""
         from passk_cli.commands.watch.interim_looks import WatchPlan
 
         if self.number in _stopper_by_evaluation_id:
@@ -179,8 +179,8 @@ class EarlyStopper:
 
 @cache
 def _register_error_hook() -> None:
-    """Register a hook for samples that end with an error, because Inspect does not report them to
-    early stopping.
+    """Register a hook for samples that end with an error, because Inspect does not report such
+    samples to early stopping.
     """
     from inspect_ai.hooks import Hooks, hooks
 

@@ -53,7 +53,7 @@ def parse_whole_number(
 ) -> int:
     """The whole number that is written in a string of ASCII digits.
 
-    place : the subject of the error, which is an option with its value, or a name with the number.
+    place : the subject of the error message: an option with its value, or a name with the number.
     Errors: ParameterError for a string that is not a whole number, or for a number out of range.
 
     >>> parse_whole_number(OptionWithValue("-k", "8"), " 8 ")
@@ -119,7 +119,7 @@ def refuse_many_pairs(models: int, pairs: int, *settles: SuggestedFix) -> None:
 
 
 def refuse_many_draws(resamples: int, columns: int) -> None:
-    """Raise ParameterError if resamples × columns random numbers would not fit into memory."""
+    """Raise ParameterError if the random numbers of all resamples would not fit into memory."""
     if resamples * columns > MOST_DRAWS:
         raise ParameterError(
             OptionWithValue("--resamples", str(resamples)),

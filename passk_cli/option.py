@@ -43,7 +43,7 @@ def load_object(place: str) -> Any:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Option:
-    """An option: its flags, value and meaning.
+    """An option with its flags, its value and its meaning.
 
     flags : the flags, for example "-m --metric", or a word in capitals, for example "NAME", for a
         positional value.
@@ -55,7 +55,7 @@ class Option:
     former_choices : pairs of an old and a new name of a choice.  passk accepts the old name for one
         more release.
     low, high : the smallest and the largest allowed number.
-    excludes_limits : whether the numbers `low` and `high` themselves are not allowed.
+    excludes_limits : whether the numbers `low` and `high` themselves are forbidden.
     parse : a function, or its "module:name", that converts the given string (or Python value) to
         the value of the field.  The function gets a list if the option is repeatable.
     is_repeatable : whether the option is repeatable although its field is not a tuple.
@@ -181,7 +181,8 @@ def is_given(value: Any) -> bool:
 def fill_options(group: type[OptionGroup], arguments: Mapping[str, Any]) -> OptionGroup:
     """A group of options with the given values.  A field without a given value keeps its default.
 
-    arguments : name of each field → its value.  Values from Python may be arrays, ranges and paths.
+    arguments : maps the name of each field to its value.  Values from Python may be arrays, ranges
+        and paths.
     Errors: ParameterError for a value that is empty, out of range, or not allowed by its option.
     """
     values = {}

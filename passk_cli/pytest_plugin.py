@@ -151,8 +151,8 @@ def _marker_text(attempts: int, rules: Mapping[str, Any]) -> str:
 
 @lru_cache
 def _rules_problem(attempts: int, rules_json: str) -> tuple[str, list[tuple[int, dict[str, Any]]]]:
-    """The reason why a test cannot use these rules, or "", and alternative pairs of a number of
-    attempts and rules."""
+    """The reason why a test cannot use these rules (or ""), and alternatives, which are pairs of a
+    number of attempts and rules."""
     from passk_cli.errors import PasskError
 
     rules = json.loads(rules_json)

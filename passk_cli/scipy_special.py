@@ -1,6 +1,6 @@
 """Imports functions of scipy.special without the slow imports of the package scipy.special.
 
-The package scipy.special also imports numpy.testing and numpy.f2py, and these imports need more
+The package scipy.special also imports numpy.testing and numpy.f2py.  These two imports need more
 time than a small command of passk.  The functions themselves are in one compiled module of
 scipy.special.
 

@@ -43,13 +43,14 @@ FULL_OPTION = OptionWithValue("--full")
 class SuggestedFix:
     """Options that resolve a message or an error if you add the options to the command.
 
-    options : option → its value, for example {"--field": {"task": "case"}, "--by": ("effort",)}.
-        The fix adds the entries of a mapping or a tuple to the option, sets a flag if the value is
-        True, and removes the option if the value is None.  Any other value, for example a list,
-        replaces the option's value.  Options are flags ("--by") or Python keywords ("by").
+    options : maps each option to a value, for example {"--field": {"task": "case"}, "--by":
+        ("effort",)}.  The fix adds the entries of a mapping or a tuple to the option, sets a flag
+        if the value is True, and removes the option if the value is None.  Any other value, for
+        example a list, replaces the option's value.  Options are flags ("--by") or Python keywords
+        ("by").
     effect : what the fix does, for example "keeps the models apart".
     command : another command to run, or "" to keep the command.
-    label_by_file : file → its new label, or "" to leave the file out.
+    label_by_file : maps each file to a new label, or to "" to leave the file out.
     files_as_list : whether to write the files as a Python list.
 
     >>> str(SuggestedFix({"--field": {"task": "case", "model": "llm"}, "--skip-bad": True},
@@ -114,8 +115,8 @@ class SuggestedFix:
         return [f"{label}={file}" if label else file for label, file in labels if label != ""]
 
     def merged_with(self, fix: SuggestedFix) -> SuggestedFix:
-        """One fix that combines this fix and `fix`.  If the two values of an option cannot be
-        combined, the value in `fix` has priority.
+        """One fix that combines this fix and `fix`.  If two values of an option cannot be combined,
+        the value in `fix` is used.
 
         >>> first = SuggestedFix({"--by": ("x",)})
         >>> first.merged_with(SuggestedFix({"--by": ("y",), "--field": {"task": "case"}})).options
@@ -127,8 +128,8 @@ class SuggestedFix:
         return replace(fix, options=options)
 
     def with_fields(self, fields: Mapping[str, Any]) -> SuggestedFix | None:
-        """The fix, in which the values of a message replace the names of fields, or None if a
-        needed field is empty.
+        """The fix after the values of a message replace the names of fields, or None if a needed
+        field is empty.
 
         >>> apart = SuggestedFix({"--by": ("{setting}",)}, "splits {n}")
         >>> apart.with_fields({"setting": "arm", "n": 2})
@@ -144,7 +145,7 @@ class SuggestedFix:
 
 
 def add_option_value(name: str, before: Any, value: Any) -> Any:
-    """The value of an option after a further value is added to it."""
+    """The value of an option after a further value is added."""
     if isinstance(value, Mapping):
         return {**(before or {}), **value}
     if isinstance(value, tuple) and name.lstrip("-") != "threshold":

@@ -89,8 +89,9 @@ def nearest_names(word: str, names: Iterable[str], most: int = 2) -> list[str]:
     """Up to `most` known names that are similar to a word, with the most similar name first.
 
     If the word is a pattern, the function returns the names that match the pattern.  Otherwise, the
-    function returns names that differ from the word only in case and punctuation, or else synonyms
-    of the word, or else names with many letters in common.
+    function returns names that differ from the word only in case and punctuation.  If there are no
+    such names, the function returns synonyms of the word, or else names with many letters in
+    common.
 
     >>> nearest_names("gpt5.5", ["gpt-5.5", "gpt-5"]), nearest_names("--ci", ["--level", "--fit"])
     (['gpt-5.5'], ['--level'])
@@ -160,8 +161,8 @@ def probable_share(text: str) -> float | None:
 def find_pattern(part: str, names: Iterable[str]) -> tuple[str, list[str]]:
     """A pattern that matches all names that contain a word, and a list of these names.
 
-    If only one short name contains the word, the pattern is this name.  If no name or every name
-    contains the word, the pattern is "".
+    If only one name contains the word, and this name is short, the pattern is the name.  If no name
+    or every name contains the word, the pattern is "".
 
     >>> find_pattern("gemma 4", ["org/Gemma-4n", "org/GEMMA-4b", "gpt-4"])
     ('*G[Ee][Mm][Mm][Aa]-4*', ['org/GEMMA-4b', 'org/Gemma-4n'])
@@ -209,8 +210,7 @@ def _without_k(name: str) -> str:
 
 
 def _likeness(word: str, name: str) -> float:
-    """The likeness of two words, from 0 to 1, which is the share of common letters in the same
-    order."""
+    """The likeness of two words: the share of common letters in the same order, from 0 to 1."""
     shorter, longer = sorted((word, name), key=len)
     begins = len(shorter) > 2 and longer.startswith(shorter)
     matcher = SequenceMatcher(None, name, word)

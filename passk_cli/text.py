@@ -63,7 +63,7 @@ def quote_if_outer_blank(name: str) -> str:
 
 
 def public_url(address: str) -> str:
-    """A URL without its query, user and token, which may contain secrets.
+    """A URL without the query, the user and the token, because they may contain secrets.
 
     >>> public_url("https://me:secret@example.org/runs/a.csv?token=x#part")
     'https://example.org/runs/a.csv'
@@ -152,7 +152,7 @@ def is_unprintable(character: str) -> bool:
 
 
 def decode_name(name: str | os.PathLike[str]) -> str:
-    r"""The name of a file as text, with codes for bytes that are not valid UTF-8.
+    r"""The name of a file as text, in which codes replace bytes that are not valid UTF-8.
 
     >>> decode_name("run.csv"), decode_name("run\udcff.csv")
     ('run.csv', 'run\\xff.csv')
@@ -202,8 +202,7 @@ def truncated_text(text: str, most: int = 80) -> str:
 def short_names(
     names: Sequence[str], room: float, extent: Callable[[str], float] = display_width
 ) -> list[str]:
-    """Short forms of names, which have at most the width `room` if different names stay different
-    at this width.
+    """Short forms of names, with at most the width `room` if different names stay different.
 
     passk removes the least distinctive words of a name first.
 
@@ -307,13 +306,13 @@ def _name_matches_parts(parts: Sequence[str], name: str) -> bool:
 def _without_middle(
     text: str, names: Iterable[str], room: float, extent: Callable[[str], float]
 ) -> str:
-    """The text without its middle.  The result has at most the width `room` if such a text matches
-    only one name, and is otherwise the shortest text that matches only one name.
+    """The text without the middle.  The result matches only one name, and has at most the width
+    `room` if such a text exists.
     """
 
     def cut(length: int) -> str:
-        """The text without its middle, with the given length, or "" if each such text matches
-        several names or none."""
+        """The text without the middle, cut to the given length, or "" if no such text matches
+        exactly one name."""
         for head in sorted(range(length), key=lambda head: abs(2 * head - length + 1)):
             end = text[len(text) - length + 1 + head :]
             shorter = f"{text[:head].rstrip('…')}…{end.lstrip('…')}"
@@ -453,8 +452,8 @@ class NameList(str):
 
 
 class OrderedCategory(str):
-    """A string that is a value of an ordered category, such as "low", and is sorted by its position
-    in the order.
+    """A value of an ordered category, such as "low", as a string that is sorted by its position in
+    the order.
 
     >>> order = ("low", "mid", "high")
     >>> sorted((OrderedCategory(text, order) for text in ("high", "", "low")))

@@ -13,7 +13,7 @@ RELEASE = "0.1.0"
 def read_packaged_version(file: Path) -> str:
     """The version that `packaging/version.py` wrote into a wheel or sdist, or else RELEASE.
 
-    A source tree has no such version file, because the files of a source tree may differ from every
+    A source tree has no version file, because the files of a source tree may differ from every
     commit.
     """
     try:

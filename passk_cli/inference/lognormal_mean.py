@@ -15,15 +15,15 @@ _SOFTENING_START = 0.5
 def amount_limit_distances(
     values: Floats, quantile: float, clusters: Ints | None
 ) -> tuple[float, float]:
-    """The distances of the lower and of the upper limit from the mean of amounts.
+    """The distances of the lower and the upper limit from the mean amount.
 
     The limits come from `difference_distribution`, but a lower limit near or below 0 is replaced by
-    a limit above 0. The upper limit is at least the limit of a lognormal mean (Cox), because a
-    sample of a few tasks contains too little of the upper tail if amounts are as skewed as prices.
+    a limit above 0. The upper limit is at least the limit of a lognormal mean (Cox). If amounts are
+    as skewed as prices, a sample of a few tasks contains too little of the upper tail.
 
-    values : amounts ≥ 0, (tasks,).
-    quantile : quantile of Student's t with units − 1 degrees of freedom.
-    clusters : code 0 … G−1 of each task's cluster, if clusters are the units; None if tasks are.
+    values : the amount of each task, at least 0.
+    quantile : quantile of Student's t. The degrees of freedom are the number of units minus 1.
+    clusters : for each task, the code of its cluster (from 0), or None if the units are tasks.
     Source: Land 1972; Zou, Huo & Taleban 2009 (lognormal means); benchmarks/cost.md.
 
     >>> below, above = amount_limit_distances(np.array([1.0, 1.0, 2.0, 8.0]), 3.182, None)
@@ -46,7 +46,7 @@ def amount_limit_distances(
 def softened_lower_distance(off: float) -> float:
     """The distance of a lower limit from a positive mean, reduced so that the limit is above 0.
 
-    off : the distance before the reduction. Both distances are in units of the mean.
+    off : the distance before the reduction. The argument and the result are divided by the mean.
 
     >>> softened_lower_distance(0.3), round(softened_lower_distance(3.0), 4)
     (0.3, 0.9966)
@@ -59,12 +59,12 @@ def softened_lower_distance(off: float) -> float:
 
 
 def _lognormal_upper_limit_ratio(values: Floats, q: float) -> float:
-    """The upper limit of the mean of lognormal amounts, divided by their mean, by Cox's method.
+    """Cox's upper limit for the mean of lognormal amounts, divided by the mean of the amounts.
 
     The limit is exp(m + s²/2 + q √(s²/T + s⁴/(2 (T−1)))). In this formula, m and s² are the mean
-    and the variance of the logarithms of T amounts, and q is a quantile of Student's t. If
-    the logarithms are skewed to the left, m is their median, and s² is the variance of their upper
-    half. Amounts of 0 are excluded from the logarithms but included in the mean.
+    and the variance of the logarithms of T amounts, and q is a quantile of Student's t. If the
+    logarithms are skewed to the left, m is the median of the logarithms, and s² is the variance of
+    the upper half. Amounts of 0 are excluded from the logarithms but included in the mean.
     """
     logs = np.log(values[values > 0])
     units = len(logs)

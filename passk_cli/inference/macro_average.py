@@ -14,7 +14,7 @@ from passk_cli.arrays import ArrayLike, Floats
 class MacroAverage(NamedTuple):
     """The weighted mean of group means, with its standard error and its limits.
 
-    A number is NaN if the number cannot be computed for one of the groups.
+    A field is NaN if passk cannot compute the field for one of the groups.
     """
 
     mean: float
@@ -30,22 +30,25 @@ def macro_average(
     """The weighted mean of group means, Σ wᵢ mᵢ, with Σ wᵢ = 1.
 
     If the groups are independent, the variance of the weighted mean is Σ wᵢ² seᵢ². The distances of
-    the groups' limits from their means are combined in the same way (method of variance estimates
+    the limits from the group means are combined in the same way (method of variance estimates
     recovery):
 
         low = m − √(Σ wᵢ² dᵢ²) with dᵢ = max(mᵢ − lᵢ, z seᵢ), and similarly for the upper limit
 
     The limits of the weighted mean are as asymmetric as the limits [lᵢ, uᵢ] of the groups, and they
-    are between Σ wᵢ lᵢ and Σ wᵢ uᵢ. Near 0 and 1, a group's own limit may be closer than the normal
-    distance z seᵢ.
+    are between Σ wᵢ lᵢ and Σ wᵢ uᵢ. Near 0 and 1, the limit of a group may be closer to the group
+    mean than the normal distance z seᵢ.
 
-    Groups that share tasks are not independent. Their weighted standard errors and distances are
-    therefore added without squares, which gives an upper bound for any correlation of the groups.
+    Groups that share tasks are not independent. For such groups, passk adds the weighted standard
+    errors and distances without squares. The sum is an upper bound for any correlation of the
+    groups.
 
-    means, ses, lows, highs : one number per group, lows ≤ means ≤ highs. If a standard error is
-    NaN, it is computed from the limits: (u − l) / 2z.
-    weights : weights ≥ 0, which are divided by their sum; None for equal weights.
-    level : confidence level of the limits, in (0, 1); z is its normal quantile.
+    means, ses, lows, highs : the mean, standard error, lower limit and upper limit of each group. A
+    standard error that is NaN is computed from the limits: (u − l) / 2z.
+    weights : the weight of each group, at least 0, or None for equal weights. The weights are
+        divided by their sum.
+    level : confidence level of the limits, in (0, 1). In the formulas, z is the normal quantile of
+        this level.
     Errors: ValueError if there is no group, or if weights are negative or all 0.
     Source: Zou, Huang and Zhang (2009), Statistics in Medicine 28, 3202–3213, for sums of limits.
 

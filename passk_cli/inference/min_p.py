@@ -1,4 +1,4 @@
-"""Adjusts p-values of several tests on the same tasks, by the distribution of the smallest p."""
+"""Adjusts the p-values of several tests on the same tasks with the min-P method."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ _MAX_DRAW_ELEMENTS = 1 << 26
 
 
 class PairwiseDifferences(NamedTuple):
-    """Differences of models in pairs: column j is values[:, first_j] − values[:, second_j].
+    """The differences of pairs of models. Column j is values[:, first_j] − values[:, second_j].
 
-    To save time, the random signs s_t multiply the values of m models instead of the differences of
-    about m²/2 pairs, because Σ_t s_t (a_t − b_t) = Σ_t s_t a_t − Σ_t s_t b_t.
+    To save time, passk multiplies the values of m models by the random signs s_t, instead of the
+    differences of about m²/2 pairs. The result is the same, because Σ_t s_t (a_t − b_t) = Σ_t s_t
+    a_t − Σ_t s_t b_t.
 
-    values : task values, (tasks × models).
-    first_models, second_models : indices of the two models of each column, (columns,).
+    values : the value of each model at each task, (tasks × models).
+    first_models, second_models : for each column, the indices of the two models.
     """
 
     values: Floats
@@ -47,7 +48,7 @@ class PairwiseDifferences(NamedTuple):
 
 @dataclass(frozen=True)
 class MinPDistribution:
-    """The distribution of the smallest p-value of several tests if all models are equal.
+    """The distribution of the smallest p-value of several tests, if all models are equally good.
 
     test_count : number of tests.  draws : smallest p-value of each draw, ascending.
     exact : whether all sign patterns were enumerated, so that there is no Monte-Carlo error.
@@ -58,7 +59,7 @@ class MinPDistribution:
     exact: bool = False
 
     def adjusted(self, p: ArrayLike) -> Floats:
-        """The adjusted p-values, P(smallest p-value of a draw ≤ p).
+        """The adjusted p-values: the probability that the smallest p of a draw is at most p.
 
         If b of m draws are at most p, the estimate is (b + 1)/(m + 1), or b/m if all sign patterns
         were enumerated. An adjusted p-value is at least p, and at most p times the number of tests.
@@ -73,17 +74,18 @@ class MinPDistribution:
         return np.where(np.isnan(p), np.nan, adjusted)
 
     def adjusted_one_sided(self, p: ArrayLike) -> Floats:
-        """The adjusted p-values of one-sided tests with the p-values p.
+        """The adjusted p-values of one-sided tests.
 
-        An adjusted p-value is the result of `adjusted` for 2p, but at most p times the number of
-        tests.
+        The adjusted value of a p-value p is the result of `adjusted` for 2p, but at most p times
+        the number of tests.
         """
         p = np.asarray(p, dtype=np.float64)
         twice: Floats = np.minimum(self.adjusted(2 * p), max(self.test_count, 1) * p)
         return np.minimum(twice, 1.0)
 
     def monte_carlo_error(self, p: ArrayLike) -> Floats:
-        """Monte-Carlo standard error of each adjusted p-value; 0 if no random draw changes it."""
+        """The Monte-Carlo standard error of each adjusted p-value, or 0 if the p-value does not
+        depend on random draws."""
         p, adjusted = np.asarray(p, dtype=np.float64), self.adjusted(p)
         simulated = (
             (self.test_count > 1)
@@ -95,7 +97,7 @@ class MinPDistribution:
         return np.where(simulated, noise, 0.0)
 
     def level_per_test(self, alpha: float) -> float:
-        """The significance level of one test: the largest p with an adjusted p of at most alpha.
+        """The largest p-value of one test for which the adjusted p-value is at most alpha.
 
         >>> MinPDistribution(2, np.array([0.01, 0.02, 0.5, 0.9])).level_per_test(0.5)
         0.25
@@ -113,12 +115,13 @@ class MinPDistribution:
 
 
 class FamilyOfTests(NamedTuple):
-    """A family of tests that share one significance level: a test of the mean of each column.
+    """A family of tests that share one significance level, with one test per column of differences.
 
-    differences : (units × columns), or `PairwiseDifferences`. The units are tasks or clusters.
+    differences : an array (units × columns), or `PairwiseDifferences`. The units are tasks or
+        clusters. Each test is about the mean of one column.
     unit_sizes : number of tasks in each unit.
-    present_units : False if a pair does not have a unit, (units × columns); None if no unit is
-        missing.
+    present_units : for each unit and column, whether both models of the column have the unit,
+        (units × columns), or None if no unit is missing.
     p : the p-values to be adjusted.
     """
 
@@ -137,18 +140,19 @@ def draw_min_p(
 ) -> list[MinPDistribution]:
     """The distributions of the smallest p-values of several families of tests.
 
-    A draw multiplies the differences minus their column means, e_tj, by one random sign s_t per
-    task. In each column j, z_j = |Σ s_t e_tj| / √(Σ e_tj²) gives a p-value of Student's t. The
-    smallest p-value of a draw is one value of the distribution. The columns are as correlated in
-    the draws as in the data, so the tests lose less power than with Bonferroni's factor.
+    A residual e_tj is a difference in column j minus the mean of the column. Each draw multiplies
+    the residuals of a task by one random sign s_t. The statistic z_j = |Σ s_t e_tj| / √(Σ e_tj²) of
+    each column j gives a p-value of Student's t-test. The smallest p-value of a draw is one value
+    of the distribution. The columns are as correlated in the draws as in the data, so the tests
+    lose less power than with Bonferroni's method.
 
     alpha : significance level. If an adjusted p-value is close to alpha, passk makes up to 16 times
     as many draws.
     resamples : number of draws. If there are at most 13 units, passk enumerates all sign patterns
     instead.
     seed : integer ≥ 0. Families with the same number of units get the same random signs.
-    The random signs of a unit depend only on the differences of the unit, never on a name or
-    position. The distribution of a family does not depend on the other families.
+    The random signs do not depend on the names or on the order of the units. The distribution of a
+    family does not depend on the other families.
     Source: Westfall & Young 1993, single-step min-P; Liu 1988, wild bootstrap, for random signs.
 
     >>> together = np.array([[0.3, 0.3], [0.1, 0.1], [-0.2, -0.2], [0.4, 0.4]])
@@ -205,13 +209,13 @@ def _column_count(tests: FamilyOfTests) -> int:
 
 @dataclass(frozen=True)
 class _Residuals:
-    """Differences minus their column means, in a form that is fast to multiply by signs.
+    """The residuals (differences minus column means), in a form for fast multiplication by signs.
 
-    model_residuals : residuals of each model, (units × models), in an order that does not depend on
-        names.
-    first_models, second_models : model indices of each column; second is None if `model_residuals`
-        has the columns.
-    inverse_norms : 1/√(Σ e²) for the residuals e of each column; 0 if all residuals are 0.
+    model_residuals : the residuals of each model, (units × models). The order of the units does not
+        depend on names.
+    first_models, second_models : for each column, the indices of the two models. `second_models` is
+        None if `model_residuals` already contains the columns.
+    inverse_norms : for each column, 1/√(Σ e²) with the residuals e, or 0 if all residuals are 0.
     degrees : number of units of each column, minus 1.
     """
 
@@ -258,7 +262,8 @@ class _Residuals:
     def smallest_p(self, sums: Floats) -> Floats:
         """The smallest p-value in each sign pattern.
 
-        sums : sum of each model's residuals with the signs of each pattern, (models × patterns).
+        sums : for each model and sign pattern, the sum of the residuals after multiplication by the
+            signs, (models × patterns).
         """
         p = []
         for degrees in np.unique(self.degrees).tolist():

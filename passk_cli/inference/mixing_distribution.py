@@ -1,10 +1,10 @@
 """A fitted distribution of success rates over tasks, and the errors of estimates in new attempts.
 
-The fitted distribution (the mixing distribution) has masses on a logit grid of rates that includes
-0 and 1. Expectation-maximisation maximises the likelihood of the counts and of one additional task,
-which is spread evenly over the grid to make the distribution smooth. The error of a
-mean over these tasks, estimate − truth, has mean 0. The cumulants of this error are sums over
-tasks.
+The fitted distribution, named mixing distribution, gives a probability to each rate of a grid. The
+grid is even on the logit scale, and includes the rates 0 and 1. Expectation-maximisation fits the
+distribution to the counts. One additional task, which is spread evenly over the grid, makes the
+distribution smooth. The error of a mean over the tasks (estimate minus truth) has the mean 0. Each
+cumulant of this error is a sum over the tasks.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ _MAX_PASS_COUNTS = 160
 
 @dataclass(frozen=True)
 class MixingDistribution:
-    """Likelihoods of counts on a grid of success rates, and mixing distributions fitted to them.
+    """The likelihoods of counts on a grid of success rates, and fitted mixing distributions.
 
-    likelihoods : likelihood of each pair (n, c), divided by its maximum, (pairs × rates).
+    likelihoods : the likelihood of each rate for each pair (n, c), divided by the largest
+        likelihood for the pair, (pairs × rates).
     """
 
     histogram: CountHistogram
@@ -53,7 +54,7 @@ class MixingDistribution:
 
     @cached_property
     def most_likely_weights(self) -> Floats:
-        """The mixing distribution of maximum likelihood, slightly smoothed: (rates,)."""
+        """The smoothed maximum-likelihood mixing distribution, with one weight per rate."""
         even = np.full((1, len(self.rate_grid)), 1.0 / len(self.rate_grid))
         return np.asarray(self._improved_weights(even, np.zeros(even.shape), _EM_STEPS)[0])
 
@@ -71,14 +72,15 @@ class MixingDistribution:
         return weights
 
     def most_variable_weights(self, variance: Floats) -> Floats:
-        """The mixing distribution with the largest variance that the counts allow, (rates,).
+        """The mixing distribution with the largest variance that the counts allow.
 
-        n attempts determine only the moments of the rates up to order n, but the variance at k = n
-        depends on moments up to order 2n. The variance under the most likely distribution is
-        therefore too small as often as too large.
+        The data of n attempts determine only the moments of the rates up to order n, but the
+        variance at k = n depends on moments up to order 2n. The variance under the most likely
+        distribution is therefore too small as often as too large.
 
-        variance : (rates,), variance of a task's value at each rate.
-        The log-likelihood of this distribution is at most 1.5 below the maximum.
+        variance : the variance of a task's value at each rate.
+        Returns one weight per rate. The log-likelihood of the result is at most 1.5 below the
+        maximum.
         """
         top = variance.max()
         pulls = _VARIANCE_PULLS[:, None] * (variance / top if top > 0 else variance)
@@ -101,7 +103,7 @@ class MixingDistribution:
         return float(np.log(self.likelihoods @ weights) @ self.histogram.task_counts)
 
     def expected_tasks(self, weights: Floats) -> Floats:
-        """The expected number of tasks with each pair (n, c) and success rate: (pairs × rates)."""
+        """The expected number of tasks for each pair (n, c) and success rate, (pairs × rates)."""
         joint = self.likelihoods * weights
         expected: Floats = joint * (self.histogram.task_counts / joint.sum(axis=1))[:, None]
         return expected
@@ -109,7 +111,7 @@ class MixingDistribution:
 
 @lru_cache(maxsize=64)
 def mixing_distribution(tasks: CountHistogram) -> MixingDistribution:
-    """The likelihoods of the counts of tasks on a grid of success rates, which are cached."""
+    """The likelihoods of the counts at each success rate of a grid. The result is cached."""
     from passk_cli.scipy_special import expit, xlog1py, xlogy
 
     reach = max(_REACH, math.log(int(tasks.n.max())) + 3.0)
@@ -134,19 +136,19 @@ def mixing_distribution(tasks: CountHistogram) -> MixingDistribution:
 
 
 def _logit_information(tasks: CountHistogram) -> Floats:
-    """The information about the logit of the success rate in each pair (n, c): c (n − c) / n."""
+    """The Fisher information of (n, c) about the logit of the success rate: c (n − c) / n."""
     return tasks.c * ((tasks.n - tasks.c) / tasks.n)
 
 
 def statistic_errors(
     statistics: Sequence[StatisticAndExpectation], n: int, rates: Floats
 ) -> tuple[Floats, Floats]:
-    """The errors of statistics of n attempts at each success rate, and their probabilities.
+    """The possible errors of statistics of n attempts at each success rate, with probabilities.
 
-    The function enumerates only numbers of passes within 8 standard deviations of the mean, and at
-    most about 160 evenly spaced numbers.
-    Returns the errors, (statistics × rates × pass counts), and the probabilities, (rates × pass
-    counts).
+    The function leaves out numbers of passes that are far from the mean. If many numbers remain,
+    the function uses only about 160 evenly spaced numbers.
+    Returns the errors as an array (statistics × rates × pass counts), and the probabilities as an
+    array (rates × pass counts).
     """
     spread = 8.0 * np.sqrt(n * rates * (1.0 - rates)) + 20.0
     first = np.floor(np.clip(n * rates - spread, 0, n))
@@ -168,7 +170,7 @@ def statistic_errors(
 def task_groups_by_attempts(n: Ints) -> list[tuple[int, Ints]]:
     """Groups of tasks with similar numbers of attempts.
 
-    Returns the smallest number of attempts and the task indices of each group.
+    Returns, for each group, the smallest number of attempts and the indices of the tasks.
     """
     groups = []
     remaining = np.unique(n)
@@ -181,13 +183,13 @@ def task_groups_by_attempts(n: Ints) -> list[tuple[int, Ints]]:
 
 @dataclass(frozen=True)
 class ErrorDistribution:
-    """The distribution of an error with mean 0: a shifted gamma distribution with given moments."""
+    """The distribution of an error with mean 0, which is a shifted gamma distribution."""
 
     variance: float
     third_moment: float
 
     def quantile(self, p: float) -> float:
-        """The p-quantile, from a normal distribution if the skewness is close to 0."""
+        """The p-quantile. For a skewness near 0, the quantile of a normal distribution is used."""
         from passk_cli.scipy_special import gammaincinv
 
         if self.variance <= 0:
@@ -204,7 +206,7 @@ class ErrorDistribution:
 def error_distribution(
     model: MixingDistribution, statistic: StatisticAndExpectation
 ) -> ErrorDistribution:
-    """The distribution of estimate − truth for the mean of a statistic over these tasks."""
+    """The distribution of the error (estimate minus truth) of a statistic's mean over the tasks."""
     tasks, groups = model.histogram, task_groups_by_attempts(model.histogram.n)
     moments = np.empty((2, len(groups), len(model.rate_grid)))
     for i, (n, _) in enumerate(groups):
@@ -223,7 +225,7 @@ def error_distribution(
 def error_covariance(
     model: MixingDistribution, statistics: Sequence[StatisticAndExpectation]
 ) -> Floats:
-    """The covariance matrix of the errors of several statistics over these tasks."""
+    """The covariance matrix of the errors of several statistics, each averaged over the tasks."""
     at_rates = model.expected_tasks(model.most_likely_weights)
     total = np.zeros((len(statistics), len(statistics)))
     for n, at in task_groups_by_attempts(model.histogram.n):

@@ -1,4 +1,4 @@
-"""Noise of a mean difference: a part due to the choice of tasks, and a part due to attempts."""
+"""The noise of a mean difference, split into a part due to tasks and a part due to attempts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BLOCK, _RESAMPLES = 1 << 20, 2000
 
 
 class NoiseSplit(NamedTuple):
-    """Variance of a mean difference of success rates, in two parts.
+    """The variance of a mean difference between success rates, in two parts.
 
     task_variance : the part that would remain with infinitely many attempts at these tasks.
     attempt_variance : the part that more attempts per task would reduce.
@@ -33,7 +33,8 @@ class NoiseSplit(NamedTuple):
         return self.attempt_variance / total if total > 0 else math.nan
 
     def se(self, attempts: float = 1.0, tasks: float = 1.0) -> float:
-        """The standard error for `attempts` times the attempts and `tasks` times the tasks."""
+        """The standard error if the data had `attempts` times the attempts and `tasks` times the
+        tasks."""
         return math.sqrt((self.task_variance + self.attempt_variance / attempts) / tasks)
 
 
@@ -42,12 +43,13 @@ def noise_split(
 ) -> NoiseSplit:
     """The variance of the mean difference of two pass rates over T tasks, in two parts.
 
-    The difference at task t is d_t = c_t/n_t − c′_t/n′_t. The total variance is s²/T, with the
-    variance s² of d_t over tasks (for clusters, see `cluster_excess_variance`). The part due to
-    attempts is Σ_t [c(n − c)/(n²(n − 1)) + the same term of the second model] / T², which is
-    unbiased. The part due to tasks is the rest of the total variance, but at least 0.
+    The difference at task t is d_t = c_t/n_t − c′_t/n′_t. The total variance is s²/T, and s² is the
+    variance of d_t over tasks (for clusters, see `cluster_excess_variance`). An unbiased estimate
+    of the part due to attempts is Σ_t [c(n − c)/(n²(n − 1)) + the same term of the second model] /
+    T². The part due to tasks is the rest of the total variance, but at least 0.
 
-    first, second : attempts n ≥ 2 and passes c of each model, at the same T ≥ 2 tasks.
+    first, second : for each model, the numbers of attempts (n ≥ 2) and of passes (c) at the same
+        T ≥ 2 tasks.
 
     >>> n = np.array([2, 2, 2])
     >>> split = noise_split((n, np.array([2, 2, 0])), (n, np.array([1, 0, 0])))
@@ -63,15 +65,16 @@ def noise_split(
 
 
 def noise_floor(n: Ints, c: Ints, attempts: float = 1.0, level: float = 0.95) -> float:
-    """Noise floor: the largest difference in pass@1 between two runs that may be due to chance.
+    """The noise floor: the largest difference in pass@1 between two runs that chance may explain.
 
     The noise floor is d = z √(2 Σ v_t / m) / T, but at most 1. In this formula, z is the normal
     quantile of (1 + level) / 2, m is the number of attempts at each of T tasks, and
     v_t = c_t (n_t − c_t) / (n_t (n_t − 1)) estimates the variance of an attempt at task t.
 
-    n, c : attempts n ≥ 2 and passes of earlier runs of one model, (T,).
+    n, c : number of attempts (n ≥ 2) and of passes at each task, in earlier runs of one model.
     attempts : m, the planned number of attempts per task in a run.
-    level : share of pairs of runs with a difference of at most d. Coverage: benchmarks/noise.md.
+    level : share of pairs of runs with a difference of at most d. benchmarks/noise.md shows how
+        accurate this share is.
 
     >>> round(noise_floor(np.array([4, 4]), np.array([2, 4])), 6)  # v = 1/3 and 0
     0.800152
@@ -80,7 +83,7 @@ def noise_floor(n: Ints, c: Ints, attempts: float = 1.0, level: float = 0.95) ->
 
 
 def attempts_for_noise(n: Ints, c: Ints, difference: float, level: float = 0.95) -> int:
-    """The smallest number of attempts per task for which the noise floor is at most a difference.
+    """The smallest number of attempts per task for which the noise floor is at most `difference`.
 
     >>> n, c = np.array([4, 4]), np.array([2, 4])
     >>> [round(noise_floor(n, c, attempts), 4) for attempts in (7, 8)]
@@ -100,14 +103,14 @@ def _one_attempt_noise_floor(n: Ints, c: Ints, level: float) -> float:
 
 
 def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float, float, float]:
-    """Intraclass correlation of the outcomes of a task, with a lower and an upper limit.
+    """The intraclass correlation of outcomes at the same task, with a lower and an upper limit.
 
-    ρ = (B − W) / (B + (m − 1) W). The mean square between tasks is B = Σ n_t (p_t − p)² / (T − 1).
-    The mean square within tasks is W = Σ n_t p_t (1 − p_t) / (N − T). In these formulas, N = Σ n_t,
-    p = Σ c_t / N, and m = (N − Σ n_t² / N) / (T − 1). The limits are quantiles over resamples of
-    the tasks.
+    The correlation is ρ = (B − W) / (B + (m − 1) W). The mean square between tasks is B = Σ n_t
+    (p_t − p)² / (T − 1). The mean square within tasks is W = Σ n_t p_t (1 − p_t) / (N − T). In
+    these formulas, N = Σ n_t, p = Σ c_t / N, and m = (N − Σ n_t² / N) / (T − 1). The limits are
+    quantiles over resamples of the tasks.
 
-    n, c : attempts and passes, (tasks,), T ≥ 2.
+    n, c : number of attempts and of passes at each of T ≥ 2 tasks.
     Returns NaN if no task has two attempts, or if all outcomes are equal.
     Source: Ridout, Demétrio & Firth 1999, "Estimating intraclass correlation for binary data".
 
@@ -137,7 +140,7 @@ def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float
 
 
 def _quantiles(values: Floats, shares: Floats) -> Floats:
-    """The same result as from `np.quantile`, but without the slow import of numpy.ma.
+    """The quantiles that `np.quantile` returns, but without the slow import of numpy.ma.
 
     >>> _quantiles(np.array([3.0, 1.0, 2.0]), np.array([0.0, 0.25, 1.0])).tolist()
     [1.0, 1.5, 3.0]

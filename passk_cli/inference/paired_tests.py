@@ -1,6 +1,7 @@
-"""Tests of the hypothesis that two models are equally good, if both attempt the same tasks.
+"""Tests of the hypothesis that two models are equally good, for models with the same tasks.
 
-The sign-flip test and McNemar's test need the same number of attempts by both models at each task.
+For the sign-flip test and McNemar's test, both models must have the same number of attempts at each
+task.
 """
 
 from __future__ import annotations
@@ -37,9 +38,10 @@ _TIE_TOLERANCE = 1e-9
 class SignFlipResult:
     """The p-values of sign-flip tests, one per column of differences.
 
-    p : floats in (0, 1]; NaN if a column contains a value that is not finite.
+    p : the p-values, which are NaN for columns that contain a value that is not finite.
     exact : whether p comes from all sign patterns, so that p has no Monte-Carlo error.
-    smallest_possible_p : 2^(1−t) for t differences that are not 0, or 2^−t for the mid-p.
+    smallest_possible_p : the smallest p that is possible with t nonzero differences, which is
+        2^(1−t), or 2^−t for the mid-p.
     """
 
     p: Floats
@@ -53,26 +55,29 @@ def sign_flip_test(
 ) -> SignFlipResult:  # fmt: skip
     """Two-sided sign-flip permutation p-values of the mean difference, for many columns at once.
 
-    p is the share of the 2^t sign patterns of the t nonzero differences with |Σ ±d| ≥ |Σ d|. If two
-    models are equal and attempt each task equally often, each task's difference is as likely to be
-    d as −d, whatever the differences of other tasks are. For equal models, p ≤ α therefore has a
-    probability of at most α. With different numbers of attempts, d and −d are not equally likely,
-    and the test is not valid. Use `difference_distribution` instead.
+    For t nonzero differences, there are 2^t patterns of signs. The p-value is the share of patterns
+    with |Σ ±d| ≥ |Σ d|. If two equally good models attempt each task equally often, the difference
+    at a task is as likely to be d as −d, whatever the differences at other tasks are. For such
+    models, the probability of p ≤ α is therefore at most α. With different numbers of attempts, d
+    and −d are not equally likely, and the test is not valid. For such data, use
+    `difference_distribution`.
 
     If all differences are multiples of one number (for example for pass@1 with equal numbers of
     attempts), a convolution counts all patterns for any number of tasks.
-    Otherwise, if there are more than `enumerate_up_to` nonzero differences, p = (b+1)/(m+1) if b of
-    m random sign patterns reach the observed sum. If Hoeffding's bound for the exact p,
-    2 exp(−(Σd)² / 2Σd²), is below the smallest p that m patterns can give, the function returns
-    this bound, because a large family of tests needs smaller p-values.
+    Otherwise, for more than `enumerate_up_to` nonzero differences, the test draws m random sign
+    patterns. If b of these patterns reach the observed sum, p is (b+1)/(m+1).
+    Hoeffding's bound for the exact p is 2 exp(−(Σd)² / 2Σd²). If this bound is below the smallest p
+    that m patterns can give, the function returns the bound, because a large family of tests needs
+    smaller p-values.
 
-    differences : V_A − V_B, (tasks,) or (tasks × columns); a column is a comparison. Use the
-    difference 0 for a task that a pair of models does not have.
-    resamples : m ≥ 1.  seed : integer ≥ 0.
-    enumerate_up_to : from 0 to 40. Time and memory grow with 2^(t/2).
-    mid : whether patterns with a sum equal to the observed sum have half the weight (mid-p). If
-        equal sums are frequent, the mid-p has more power, but the mid-p does not guarantee the
-        significance level (benchmarks/comparison.md).
+    differences : the difference V_A − V_B at each task, (tasks,) or (tasks × columns), with one
+    column per comparison. Use the difference 0 for a task that a pair of models does not have.
+    resamples : number m ≥ 1 of random sign patterns.  seed : integer ≥ 0.
+    enumerate_up_to : the largest number t of nonzero differences for which the test enumerates all
+        sign patterns, from 0 to 40. Time and memory grow with 2^(t/2).
+    mid : whether patterns with the observed sum have half the weight (mid-p). If equal sums are
+        frequent, the mid-p has more power, but the mid-p does not guarantee the significance level
+        (benchmarks/comparison.md).
 
     The random signs depend on the task's position, the number of tasks and the seed. Two sums that
     differ by at most 1e-9 of Σ|d| are treated as equal.
@@ -143,13 +148,15 @@ def _share_reaching_threshold(
 
 
 def mcnemar(b: ArrayLike, c: ArrayLike) -> Floats:
-    """Exact two-sided McNemar p-value: min(1, 2·P(X ≤ min(b, c))), X ~ Binomial(b + c, ½).
+    """The exact two-sided p-value of McNemar's test, min(1, 2·P(X ≤ min(b, c))).
 
-    The test is for one attempt per task. Only the first model passes b of the tasks, and only the
-    second model passes c of the tasks. The p-value equals the exact p-value of `sign_flip_test`.
+    In this formula, X has the distribution Binomial(b + c, ½). The test is for one attempt per
+    task. There are b tasks that only the first model passes, and c tasks that only the second model
+    passes. The p-value equals the exact p-value of `sign_flip_test`.
 
-    b, c : integer arrays ≥ 0, broadcastable.  Returns floats in [0, 1] of the broadcast shape, with
-        a relative error ≤ 1e-12 down to the smallest normal number; 1 if b + c = 0.
+    b, c : arrays of integers ≥ 0, which are broadcast.
+    Returns an array of p-values, which are 1 if b + c = 0. The relative error is at most 1e-12 down
+    to the smallest normal number.
     Errors: ValueError if b or c is negative or not a whole number.
     Source: McNemar 1947, here in the exact binomial form.
 
@@ -164,15 +171,16 @@ def mcnemar(b: ArrayLike, c: ArrayLike) -> Floats:
 
 
 def paired_t(differences: ArrayLike) -> Floats:
-    """Two-sided paired t p-values: 2·P(t_{T−1} ≥ |d̄| / (s/√T)), s² = Σ(d − d̄)²/(T−1).
+    """The two-sided p-values of paired t-tests, 2·P(t_{T−1} ≥ |d̄| / (s/√T)).
 
-    The t-test is valid for many tasks or for normal differences.
+    In this formula, d̄ is the mean of T differences d, and s² is Σ(d − d̄)²/(T−1). The t-test is
+    valid for many tasks, or for differences with a normal distribution.
 
-    differences : (tasks,) or (tasks × columns) floats.
-    Returns floats in [0, 1], (columns,), one column for (tasks,).
+    differences : the difference at each task, (tasks,) or (tasks × columns).
+    Returns one p-value per column.
     Edge cases: If all differences are 0, p is 1. If all differences are equal but not 0, t is
     undefined and p is NaN. With fewer than two tasks or a difference that is not finite, p is NaN.
-    Errors: ValueError if there are not 1 or 2 dimensions.
+    Errors: ValueError if `differences` does not have 1 or 2 dimensions.
     Source: Student 1908, "The probable error of a mean".
 
     >>> paired_t([0.1, 0.2, 0.0, 0.3]).round(6).tolist()
@@ -201,7 +209,7 @@ def _as_columns(differences: ArrayLike) -> Floats:
 
 
 def _share_of_all_patterns(column: Floats, threshold: float) -> float:
-    """The share of all sign patterns with |sum| ≥ threshold.
+    """The share of sign patterns for which the absolute sum is at least the threshold.
 
     To save time, the function enumerates the patterns of each half of the column separately.
     """
@@ -277,7 +285,7 @@ def _count_reaching_random_patterns(
 
 
 def random_bits(tasks: int, seed: int, block: int) -> NDArray[np.uint8]:
-    """Random bits that do not depend on numpy's version, packed into (resamples × bytes)."""
+    """Random bits that do not depend on the numpy version, as an array (resamples × bytes)."""
     words = -(-tasks // 64)
     generator = named_generator(seed, f"signs {tasks}", block).bit_generator
     raw: NDArray[np.uint64] = generator.random_raw(BLOCK_RESAMPLES * words)

@@ -40,27 +40,30 @@ def permutation_test_within_tasks(
     metric: Metric, first: tuple[Ints, Ints], second: tuple[Ints, Ints], *, resamples: int = 10_000,
     seed: int = 0,
 ) -> PermutationResult:  # fmt: skip
-    """Two-sided p-value of the mean difference, with attempts permuted between models within tasks.
+    """The two-sided p-value of the mean difference, from permutations of the attempts within tasks.
 
     Hypothesis: Both models have the same pass probability at every one of these tasks. Under this
     hypothesis, the n_A + n_B attempts at a task are exchangeable. Given the C passes at a task, the
-    passes of the first model have a hypergeometric distribution, for any numbers of attempts.
-    The statistic is S = Σ_t f(n_A, c_A) − f(n_B, C − c_A) for a metric f. For the statistic S* of a
-    random permutation, the p-value is min(1, 2·min(P(S* ≥ S), P(S* ≤ S))), so a significant result
-    in either direction has a probability of at most α/2.
+    number of passes of the first model has a hypergeometric distribution, whatever the numbers of
+    attempts are.
+    The statistic is S = Σ_t f(n_A, c_A) − f(n_B, C − c_A) for a metric f. With the statistic S* of
+    a random permutation, the p-value is min(1, 2·min(P(S* ≥ S), P(S* ≤ S))). A significant result
+    in one direction therefore has a probability of at most α/2.
 
-    The p-value is exact if the values of the metric are on a lattice, for example for k = 1, and
-    for most k and n up to 10. Otherwise, each tail probability is (b+1)/(m+1) if b of m random
-    permutations reach S. If Chernoff's bound for the exact p, 2·min_θ E exp(θ(S* − S)), is below
-    the smallest p that m draws can give, the function returns this bound, because a large family of
+    The p-value is exact if the values of the metric are on a lattice, as for k = 1 and for most k
+    and n up to 10. Otherwise, the test draws m random permutations. If b of these permutations
+    reach S, the tail probability is (b+1)/(m+1).
+    Chernoff's bound for the exact p is 2·min_θ E exp(θ(S* − S)). If this bound is below the
+    smallest p that m draws can give, the function returns the bound, because a large family of
     tests needs smaller p-values.
 
     The test is not valid for new tasks, because two models with equal means over tasks may have
     different pass probabilities at each task.
 
     metric : a metric that needs only n and c.
-    first, second : attempts n ≥ k and passes c of each model, int arrays (tasks,).
-    resamples : m ≥ 1.  seed : integer ≥ 0.
+    first, second : for each model, integer arrays with the numbers of attempts (n ≥ k) and of
+        passes at each task.
+    resamples : number m ≥ 1 of random permutations.  seed : integer ≥ 0.
     Edge cases: The p-value is 1 if there are no tasks, or if every task has only one possible
     difference.
     Errors: ValueError for a metric that needs more than n and c.
@@ -90,14 +93,14 @@ def permutation_test_of_attempts(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> PermutationResult:
-    """`permutation_test_within_tasks` for a metric of scores, answers or solutions.
+    """The test of `permutation_test_within_tasks`, for metrics of scores, answers or solutions.
 
     Hypothesis: At every one of these tasks, the attempts of both models have the same distribution
-    of everything that the metric uses. Two models that are equally often right but give different
+    of all data that the metric uses. Two models that are equally often right but give different
     answers violate the hypothesis, even if the metric shows no difference.
 
     metric : a metric that does not depend on the order of attempts (`definition.exchangeable`).
-    first, second : attempts of each model at the same tasks, n ≥ k at each task.
+    first, second : the attempts of each model at the same tasks, with at least k attempts per task.
     Errors: ValueError if the metric needs only n and c, or depends on the order of attempts.
 
     >>> from passk_cli.metrics.registry import parse_metric
@@ -152,7 +155,7 @@ class _SumDistribution:
 
     @property
     def smallest_possible_p(self) -> float:
-        """The p-value if the difference at every task is as large, or as small, as possible."""
+        """The smallest p-value of any outcomes, which occurs if all differences are extreme."""
         ends = []
         for sign in (1.0, -1.0):
             log = 0.0
@@ -164,7 +167,7 @@ class _SumDistribution:
         return min(1.0, 2 * min(ends))
 
     def exact_tails(self, observed: float) -> tuple[float, float] | None:
-        """P(S* ≤ S) and P(S* ≥ S) by FFT; None if the exact computation takes too long."""
+        """The exact P(S* ≤ S) and P(S* ≥ S) by FFT, or None if the computation takes too long."""
         if not self.strata:
             return 1.0, 1.0
         values = np.unique(np.round(np.append(self._values, 0.0), 13))
@@ -196,7 +199,7 @@ class _SumDistribution:
         return (other_tail, tail) if theta >= 0 else (tail, other_tail)
 
     def exponential_tilt(self, observed: float) -> tuple[float, float, Floats]:
-        """The θ at which the tilted sum has the mean S, K(θ) − θS, and the tilted probabilities.
+        """The tilt θ at which the sum has the mean S, K(θ) − θS, and the tilted probabilities.
 
         K is the cumulant generating function of the sum.
         """

@@ -1,4 +1,4 @@
-"""Power of the paired test of two models: which differences a planned evaluation can detect."""
+"""The power of a paired test of two models, and the differences that such a test can detect."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ _MAX_BINOMIAL_COEFFICIENT_K = 30
 class PairedTest:
     """The planned two-sided test of the hypothesis that two models are equal on the same tasks.
 
-    The power is P(|t'| > t_{1−α/2, T−1}) for T tasks, where t' has a noncentral t distribution with
-    T − 1 degrees of freedom and noncentrality (|δ| − step/T) √(T / (variance (1 − decrease · δ²))).
+    The power is P(|t'| > t_{1−α/2, T−1}) for T tasks. In this formula, t' has a noncentral t
+    distribution with T − 1 degrees of freedom and the noncentrality (|δ| − step/T) √(T / (variance
+    (1 − decrease · δ²))).
 
-    variance : variance of one task's difference, ≥ 0; NaN if it is unknown.  level : 1 − α.
-    continuity_correction : step; 0 for the paired t-test. The sign-flip test has less power if sums
-        of differences are on a lattice. For the sign-flip test, the step is half the lattice
-        distance (`half_lattice_distance`).
-    variance_decrease : relative decrease of the variance per squared difference; 0 if the variance
-        was measured on two models. The decrease is 1 / (4 E (1−E)) for similar models with the
-        common mean E.
+    variance : variance of the difference at one task, or NaN if it is unknown.
+    level : 1 − α for the significance level α.
+    continuity_correction : the number `step` in the formula, which is 0 for the paired t-test. The
+        sign-flip test has less power if sums of differences are on a lattice. For this test, `step`
+        is half the lattice distance (see `half_lattice_distance`).
+    variance_decrease : the number `decrease` in the formula, by which the variance decreases per
+        squared difference, or 0 if the variance was measured on two models. For similar models with
+        the common mean E, the decrease is 1 / (4 E (1−E)).
     Source: Student's t; Miller 2024, section 5 (with the normal distribution).
 
     >>> test = PairedTest(1.0)
@@ -46,9 +48,8 @@ class PairedTest:
     def power(self, difference: float, tasks: int) -> float:
         """The probability that the test is significant if the models' means differ by `difference`.
 
-        The power is NaN for fewer than two tasks or an unknown variance. If the difference is
-        within step/T of 0, the result is 1 − level, although the sign-flip test is significant less
-        often.
+        The power is NaN for fewer than two tasks or an unknown variance. If the difference is at
+        most step/T, the result is 1 − level, although the sign-flip test is significant less often.
         """
         if tasks < 2 or math.isnan(self.variance):
             return math.nan
@@ -59,7 +60,7 @@ class PairedTest:
         return _rejection_chance(away * math.sqrt(tasks / variance), tasks - 1, self.level)
 
     def tasks_needed(self, difference: float, target_power: float) -> int | None:
-        """The smallest number of tasks that reach a power; None if unknown or above a billion."""
+        """The smallest number of tasks with the target power; None if unknown or above 10⁹."""
         if math.isnan(self.variance) or not difference > 0:
             return None
         high = 2
@@ -75,7 +76,7 @@ class PairedTest:
         return high
 
     def detectable_difference(self, tasks: int, target_power: float) -> float:
-        """The smallest difference that the test detects with this power; NaN if `power` is NaN."""
+        """The smallest difference that the test detects with the target power; NaN if unknown."""
         if tasks < 2 or math.isnan(self.variance):
             return math.nan
         shift = self.continuity_correction / tasks
@@ -89,12 +90,12 @@ class PairedTest:
 
 
 def half_lattice_distance(n: int, k: int) -> float:
-    """Half the lattice distance of the test statistic for metrics that count subsets: 1 / C(n, k).
+    """Half the lattice distance of the test statistic, 1 / C(n, k), for metrics that count subsets.
 
     The values of pass@k, pass^k and gpass@k are numbers of subsets of attempts divided by C(n, k).
     With n attempts by each model, a sum of ± differences therefore changes in steps of 2 / C(n, k).
-    This distance is 2 for n = k (McNemar's test with the continuity correction), 2/n for k = 1, and
-    close to 0 in other cases.
+    This lattice distance is 2 for n = k (McNemar's test with the continuity correction), 2/n for
+    k = 1, and close to 0 in other cases.
 
     >>> half_lattice_distance(5, 5), half_lattice_distance(5, 1)
     (1.0, 0.2)
@@ -103,7 +104,7 @@ def half_lattice_distance(n: int, k: int) -> float:
 
 
 def _rejection_chance(away: float, degrees: int, level: float) -> float:
-    """The probability of a significant result, P(|Z + away| > t·S) with S² = χ²/degrees.
+    """The probability of a significant result: P(|Z + away| > t·S) with S² = χ²/degrees.
 
     In this formula, Z is a standard normal variable, and t is the critical value of the test.
     """

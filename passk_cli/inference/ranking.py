@@ -14,10 +14,10 @@ _TIE_TOLERANCE = 1e-12
 
 
 def compact_letters(different: Bools) -> list[str]:
-    """Letters for models, so that two models share a letter if and only if they tie.
+    """Letters for models. Two models share a letter if and only if the two models tie.
 
-    different : True if two models differ significantly, (models × models), symmetric. The models
-        are in order of their estimates, best first.
+    different : for each pair of models, whether the two models differ significantly, as a symmetric
+        array (models × models). The models are sorted from the best to the worst estimate.
     Returns one string of letters a, b, … per model.
     Source: Piepho 2004, "An algorithm for a letter-based representation of all-pairwise
     comparisons" (insert and absorb).
@@ -71,7 +71,7 @@ def letter_ranges(letters: str) -> str:
 
 
 def tied_positions(ordered: Floats) -> tuple[Indices, Indices]:
-    """The first and the last position at which each value occurs, as arrays of the same shape.
+    """The first and the last position of each value in its column, as arrays of the same shape.
 
     ordered : values in ascending order in each column. NaN is not equal to any value.
 
@@ -92,7 +92,8 @@ def lead_shares(draws: Floats) -> Floats:
     If several models have the largest value in a draw, they get equal parts of this draw. A share
     is neither a p-value nor the probability that a model is the best.
 
-    draws : values of each draw, (draws × models).  Returns (models,) with the sum 1.
+    draws : the value of each model in each draw, (draws × models).
+    Returns one share per model. The sum of the shares is 1.
 
     >>> lead_shares(np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
     [0.75, 0.25]
@@ -103,7 +104,7 @@ def lead_shares(draws: Floats) -> Floats:
 
 
 def rank_limits(better: Bools) -> Ints:
-    """The best and the worst rank of each model that the tests do not exclude: (models × 2).
+    """For each model, the best and the worst rank that the tests do not exclude, (models × 2).
 
     For M models, the best rank is 1 + the number of significantly better models, and the worst rank
     is M − the number of significantly worse models. A model that ties with all M − 1 models has the
@@ -121,9 +122,9 @@ def rank_limits(better: Bools) -> Ints:
 def first_lead_change(gap: Floats) -> Floats:
     """The first k in each row at which the gap has the opposite sign of the gap at k = 1.
 
-    gap : difference of two curves at k = 1, 2, …, (rows × k). If the gap is 0 at k = 1, the first
-        gap that is not 0 is used instead.
-    Returns one k per row, as floats (rows,); infinity if there is no such k.
+    gap : difference between two curves at k = 1, 2, …, (rows × values of k). If the gap is 0 at
+        k = 1, the first gap that is not 0 is used instead.
+    Returns one k per row as a float, or infinity if there is no such k.
 
     >>> first_lead_change(np.array([[-0.1, 0.0, 0.2], [0.1, 0.2, 0.3]])).tolist()
     [3.0, inf]
@@ -168,14 +169,15 @@ class CrossingRange(NamedTuple):
 def possible_crossings(ks: Ints, signs: Ints) -> list[CrossingRange]:
     """The ranges of k in which two curves may cross, given a simultaneous band of the difference.
 
-    The lead may change between k − 1 and k if the band contains 0 at k − 1 or at k, or if the whole
-    band is above 0 at one of these k's and below 0 at the other. If the band contains the true
-    difference, every crossing is in one of these ranges, and each certain range contains at least
-    one crossing.
+    The lead may change between k − 1 and k if the band contains 0 at k − 1 or at k. The lead must
+    change if the whole band is above 0 at one of these k's and below 0 at the other. If the band
+    contains the true difference, every crossing is in one of the ranges. Each range with
+    `certain=True` then contains at least one crossing.
 
-    ks : the k's of the band, increasing. Between two neighbouring k's with the same sign, passk
-    assumes that the difference has this sign.
-    signs : +1 if the whole interval is above 0, −1 if it is below 0, 0 if it contains 0.
+    ks : the k's of the band, increasing. If two neighbouring k's have the same sign, passk assumes
+    that the difference also has this sign between these k's.
+    signs : for each k, +1 if the whole band is above 0, −1 if the whole band is below 0, or 0 if
+        the band contains 0.
 
     >>> possible_crossings(np.array([1, 2, 3, 4]), np.array([1, 0, 0, -1]))
     [CrossingRange(first_k=2, last_k=4, certain=True)]

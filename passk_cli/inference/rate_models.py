@@ -1,9 +1,9 @@
-"""pass@k from an average of smooth models of success rates, for a point estimate in a range.
+"""Point estimates of pass@k within a range, from an average of smooth models of success rates.
 
 A model is a beta or logit-normal distribution of rates, optionally with a point mass: a share of
 tasks that never pass, or a share of tasks with one common rate. The weight of each model is the
-evidence for the model, that is, the likelihood of the counts, averaged over wide uniform ranges of
-the parameters.
+likelihood of the counts, averaged over wide uniform ranges of the parameters (the evidence for the
+model).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _RateModel = Callable[[Floats, Floats, int, int, Floats], tuple[Floats, Floats]]
 
 @dataclass(frozen=True)
 class ModelAverage:
-    """pass@k from an average of models: posterior means and limits at each k, (ks,)."""
+    """The posterior mean of pass@k and its limits at each k, from an average of models."""
 
     posterior_means: Floats
     low: Floats
@@ -66,8 +66,9 @@ def average_models(
 ) -> ModelAverage:
     """pass@k at each k of `ks`, from the weighted average of all models.
 
-    n, c : (tasks,), attempts and passes.
-    worth : number of independent tasks that one task counts as; below 1 with clusters.
+    n, c : number of attempts and of passes at each task.
+    worth : the number of independent tasks for which one task counts, which is below 1 if tasks
+        have clusters.
 
     >>> result = average_models(np.full(60, 20), np.arange(60) % 4, np.array([20, 200]))
     >>> bool(result.low[1] < result.posterior_means[1] < result.high[1])
@@ -188,7 +189,7 @@ def _binomial_bin_probabilities(rates: Floats, n: int, bins: int) -> Floats:
 def _beta_model(
     log_a: Floats, logit: Floats, n: int, bins: int, ks: Floats
 ) -> tuple[Floats, Floats]:
-    """Beta(a, b) distributions of rates, from log a and the logit of the mean a / (a + b)."""
+    """Beta(a, b) distributions of the rates, given log a and the logit of the mean a / (a + b)."""
     from passk_cli.scipy_special import betaln
 
     a, c = np.exp(log_a)[:, None], np.arange(bins - 1)
@@ -201,7 +202,7 @@ def _beta_model(
 def _logit_normal_model(
     log_sd: Floats, mean: Floats, n: int, bins: int, ks: Floats
 ) -> tuple[Floats, Floats]:
-    """Normal distributions of the rate's logit. Tasks below the lowest cell of rates never pass."""
+    """Normal distributions of the success rate's logit. Tasks below the rate grid never pass."""
     from passk_cli.scipy_special import expit, ndtr
 
     below = ndtr((_NEGATIVE_LOGIT_GRID_EDGES + mean[:, None]) / np.exp(log_sd)[:, None])

@@ -15,7 +15,7 @@ _MOST_STEPS = 200
 def parabola_peak_heights(before: Floats, middle: Floats, after: Floats) -> Floats:
     """The maximum of the parabola through three equally spaced points.
 
-    If the middle point is not the highest of the three, its own value is returned.
+    If the middle point is not the highest of the three, the function returns the middle value.
 
     >>> left, middle, right = np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([1.0, 3.0])
     >>> parabola_peak_heights(left, middle, right).tolist()
@@ -34,7 +34,8 @@ def find_root(function: Callable[[float], float], low: float, high: float, withi
     the bracket, the method bisects it. The search needs only a few steps for smooth functions.
 
     function : a function with opposite signs at low and high, or with the value 0 at one of them.
-    within : accuracy of the point, > 0; limited by the precision of doubles.
+    within : the required accuracy of the point, above 0. The precision of doubles limits the
+        accuracy.
     Errors: ValueError if the function has the same sign at low and high.
     Source: Anderson & Björck 1973, BIT 13, 253–264.
 

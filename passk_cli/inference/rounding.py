@@ -17,7 +17,7 @@ ROUNDING_TOLERANCE = 1e-12
 
 
 def common_denominator(values: Floats, largest: int, within: float) -> int | None:
-    """The smallest d for which all values are multiples of 1/d; None if d is above `largest`.
+    """The smallest integer d for which all values are multiples of 1/d, or None if d > `largest`.
 
     values : finite numbers.  within : largest distance of a value from a multiple of 1/d.
 

@@ -1,4 +1,4 @@
-"""Repeated runs of one setup: effects of single runs on pass@1, and changes of pass@1 over time."""
+"""Analyses repeated runs of one setup: run effects on pass@1, and changes of pass@1 over time."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _MIN_SEPARATED_RUNS = 4
 
 @dataclass(frozen=True)
 class RunEffect:
-    """The effect of the run on pass@1 that chance within tasks does not explain.
+    """The differences in pass@1 between runs that chance within tasks does not explain.
 
-    run_means, chance_variances : pass@1 of each run, and its variance due to chance within tasks,
-        (runs,).
+    run_means, chance_variances : for each run, pass@1 and the variance of pass@1 due to chance
+        within tasks.
     p : p-value of the hypothesis that the run has no effect on the means.
     p_of_task_effects : p-value of the hypothesis that the run has no effect on single tasks. With
-        one
-    attempt per task and run, `p_of_task_effects` is 1.
-    effect_variance, low, high : variance of the effect with limits, in squared units of pass@1.
-    expected_flips_between_runs, expected_flips_within_run : expected number of tasks with different
-        outcomes in two attempts of different runs, and of one run; NaN if no run attempts a task
-        twice.
+        one attempt per task and run, `p_of_task_effects` is 1.
+    effect_variance, low, high : variance of the run effect on pass@1, with the lower and the upper
+        limit of the variance.
+    expected_flips_between_runs, expected_flips_within_run : expected number of tasks at which two
+        attempts have different outcomes, for attempts from different runs and for attempts from one
+        run. Both numbers are NaN if no run attempts a task twice.
     """
 
     run_means: Floats
@@ -55,21 +55,23 @@ class RunEffect:
 
 
 def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEffect:
-    """A test and an estimate of the effect of the run on pass@1, from repeated runs of one setup.
+    """A test and an estimate of how much the run affects pass@1, from repeated runs of one setup.
 
     Hypothesis: The attempts at a task are exchangeable over runs. Given the passes at a task, the
-    passes in each run are then multivariate hypergeometric, for any numbers of attempts. The
-    statistic for the means m_r of the runs is Q = Σ_r (m_r − m̄)² / v_r with
-    v_r = Σ_t s_t² / (n_rt T²) and the variance s_t² of all attempts at task t.
-    The statistic for single tasks is Σ_tr n_rt (c_rt / n_rt − C_t / N_t)², with the totals C_t and
-    N_t over runs. The p-values are (b + 1)/(m + 1) if b of m draws reach the statistic.
+    numbers of passes in the runs then have a multivariate hypergeometric distribution, whatever the
+    numbers of attempts are. The statistic for the means m_r of the runs is Q = Σ_r (m_r − m̄)² /
+    v_r with v_r = Σ_t s_t² / (n_rt T²), and s_t² is the variance of all attempts at task t.
+    The statistic for single tasks is Σ_tr n_rt (c_rt / n_rt − C_t / N_t)² with the total numbers of
+    passes C_t and of attempts N_t over all runs. The p-values are (b + 1)/(m + 1) if b of m draws
+    reach the statistic.
     The size of the effect is the variance τ² for which Q(τ²) = Σ (m_r − m̄)² / (v_r + τ²) equals
     R − 1 for R runs. At the limits of τ², Q(τ²) equals quantiles of χ² with R − 1 degrees of
     freedom (Q-profile). The upper limit of τ² is at most ¼.
 
-    n, c : attempts ≥ 1 and passes, (runs, tasks), with R ≥ 2 runs.  level : in (0, 1).
-    Edge cases: If all attempts of each task agree, there is no effect, p is 1, and the limits are
-    0.
+    n, c : numbers of attempts (n ≥ 1) and of passes in R ≥ 2 runs, (runs × tasks).
+    level : confidence level of the limits, in (0, 1).
+    Edge cases: If all attempts at each task have the same outcome, there is no effect, p is 1, and
+    the limits are 0.
     Errors: ValueError for fewer than two runs, or a task without an attempt in a run.
     Source: Paule & Mandel 1982; Viechtbauer 2007 (Q-profile).
 
@@ -133,7 +135,7 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
 def draw_count(n: Ints) -> int:
     """Number of random draws for the p-values of `run_effect`.
 
-    n : (runs, tasks), attempts.
+    n : number of attempts of each run at each task, (runs × tasks).
 
     >>> draw_count(np.full((5, 50), 4)), draw_count(np.full((60, 100), 4))
     (8000, 499)
@@ -170,13 +172,13 @@ def _permutation_p(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[floa
 
 
 def run_and_chance_variances(values: Floats) -> tuple[float, float]:
-    """The variance of the means of runs, M_r / T, and the part due to chance, M_tr / T.
+    """The variance M_r / T of the run means, and the part M_tr / T that is due to chance.
 
     M_r = T Σ_r (v_·r − v)² / (R − 1) is the mean square of the R runs.
     M_tr = Σ_tr (v_tr − v_t· − v_·r + v)² / ((R − 1)(T − 1)) is the mean square of residuals.
     In these formulas, v_t·, v_·r and v are the means of a task, of a run and of all values.
 
-    values : value v_tr of each task in each run, (runs, tasks), R ≥ 2, T ≥ 2.
+    values : the value v_tr of each of T ≥ 2 tasks in each of R ≥ 2 runs, (runs × tasks).
     Errors: ValueError for fewer than two runs or tasks.
     Source: Searle, Casella & McCulloch 1992, two-way crossed random effects.
     """
@@ -190,9 +192,9 @@ def run_and_chance_variances(values: Floats) -> tuple[float, float]:
 
 
 def run_effect_variance(values: Floats) -> float:
-    """Variance of the effect of a run that is common to all tasks of the run, at least 0.
+    """The variance of the run effect that is common to all tasks of a run, at least 0.
 
-    values : task values as for `run_and_chance_variances`.
+    values : the same as in `run_and_chance_variances`.
 
     >>> values = np.array([[0.1, 0.5, 0.3], [0.3, 0.7, 0.5], [0.2, 0.6, 0.4]])
     >>> round(run_effect_variance(values), 6)
@@ -203,13 +205,13 @@ def run_effect_variance(values: Floats) -> float:
 
 
 def largest_run_difference(variance: float, runs: int, history: int, level: float = 0.95) -> float:
-    """Largest difference between a new run and the mean of R runs that may be due to run effects.
+    """The largest difference that run effects may cause between a new run and the mean of R runs.
 
-    The variance of this difference due to run effects is σ² (1 + 1/R), so the largest difference is
-    t_{H−1} σ √(1 + 1/R).
+    Run effects give this difference the variance σ² (1 + 1/R). The largest difference is therefore
+    t_{H−1} σ √(1 + 1/R), with a quantile t_{H−1} of Student's t.
 
-    variance : σ², estimated from H runs. runs : number of averaged runs, R. history : number of
-        runs H.
+    variance : the variance σ² of run effects, estimated from H runs.
+    runs : number R of averaged runs.  history : number H of runs.
     Errors: ValueError for H < 2.
 
     >>> round(largest_run_difference(0.02**2, 5, 20), 4)
@@ -225,11 +227,11 @@ def largest_run_difference(variance: float, runs: int, history: int, level: floa
 def widen_by_run_effect(
     estimate: float, low: float, high: float, reach: float
 ) -> tuple[float, float]:
-    """Limits of a difference between two runs, widened by the effect of the run.
+    """The limits of a difference between two runs, widened to include run effects.
 
-    The distance of each limit from the estimate is combined with `reach`, the largest difference
-    that may be due to run effects: √(distance² + reach²).
-    Source: Zou & Donner 2008.  Coverage: benchmarks/trend.md.
+    The new distance of each limit from the estimate is √(distance² + reach²). The number `reach` is
+    the largest difference that run effects may cause.
+    Source: Zou & Donner 2008. benchmarks/trend.md shows the coverage of the limits.
 
     >>> low, high = widen_by_run_effect(0.0, -0.03, 0.03, largest_run_difference(0.02**2, 5, 20))
     >>> round(low, 4), round(high, 4)
@@ -247,7 +249,7 @@ class ChangePoint:
 
     first_run : index of the first run after the change.
     detected_run : index of the run after which the change was first significant.
-    mean_before, mean_after : means before and after the change.
+    mean_before, mean_after : mean of the runs before the change, and mean of the runs after it.
     """
 
     first_run: int
@@ -257,14 +259,15 @@ class ChangePoint:
 
 
 def chance_variances(n: Ints, c: Ints | Floats, squares: Floats | None = None) -> Floats:
-    """Variance of a run's mean due to chance within tasks, estimated again after each run.
+    """The variance of a run's mean due to chance within tasks, estimated again after each run.
 
-    The estimate after run r is Σ_t s_t² h_t / T², with the variance s_t² of all attempts at task t
-    up to run r and the mean h_t of 1/n over these runs.
+    The estimate after run r is Σ_t s_t² h_t / T². In this formula, s_t² is the variance of all
+    attempts at task t up to run r, and h_t is the mean of 1/n over the runs up to run r.
 
-    n, c : attempts, and sums of the averaged values (passes if values are 0 or 1), (runs, tasks).
-    squares : sums of the squared values; None for passes, which equal their squares.
-    Returns one variance per run, (runs,), which is 0 after one run with one attempt per task.
+    n, c : for each run and task, the number of attempts and the sum of their values (or the number
+    of passes), (runs × tasks).
+    squares : for each run and task, the sum of the squared values, or None if values are 0 or 1.
+    Returns one variance per run. The variance is 0 after one run with one attempt per task.
 
     >>> chance_variances(np.full((3, 2), 2), np.array([[1, 2], [1, 2], [1, 2]])).round(4).tolist()
     [0.0625, 0.0417, 0.0375]
@@ -279,16 +282,18 @@ def chance_variances(n: Ints, c: Ints | Floats, squares: Floats | None = None) -
 
 
 def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
-    """Mean logarithm of the amounts in each run, with a lower bound for the variance of the mean.
+    """The mean logarithm of the amounts in each run, with a lower bound for the mean's variance.
 
     The mean of run r is m_r = ā + mean_t (L_rt − a_t). In this formula, L_rt is the mean logarithm
-    of the amounts of run r at task t, a_t is the mean of L_rt over the runs with an amount, and ā
-    is the mean of a_t over tasks. Means of logarithms are nearly normal, but means of skewed
-    amounts, such as prices, are not. The means m_r do not depend on the numbers of attempts.
+    of the amounts of run r at task t. The number a_t is the mean of L_rt over the runs with an
+    amount, and ā is the mean of a_t over tasks. Means of logarithms have a nearly normal
+    distribution, but means of skewed amounts, such as prices, do not. The means m_r do not depend
+    on the numbers of attempts.
 
-    n : number of amounts above 0, (runs, tasks); at least one per run and one per task.
-    logs, squares : sums of the logarithms, and of the squared logarithms.
-    Returns the means of the logarithms and their `chance_variances`, both (runs,).
+    n : number of amounts above 0, (runs × tasks), with at least one per run and one per task.
+    logs, squares : for each run and task, the sum of the logarithms and the sum of the squared
+        logarithms.
+    Returns one mean per run, and one variance per run as computed by `chance_variances`.
 
     >>> n, logs = np.array([[1, 2], [1, 0]]), np.array([[0.0, 4.0], [1.0, 0.0]])
     >>> [each.tolist() for each in log_means(n, logs, logs**2 / np.maximum(n, 1))]
@@ -301,13 +306,14 @@ def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
 
 
 def is_above_task_median(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
-    """Whether each amount is above the dividing amount of the task, for use in `exact_change_p`.
+    """Whether each amount is above the dividing amount of the task; see `exact_change_p`.
 
     The dividing amount of a task is the amount for which the share of attempts above it is closest
     to one half. For example, if 27 attempts have 30 turns and one attempt has 29 turns, the
     dividing amount is 29 turns.
 
-    tasks, amounts, counts : code of the task, amount, and number of attempts with it, (amounts,).
+    tasks, amounts, counts : for each amount at a task, the code of the task, the amount, and the
+        number of attempts with this amount.
     Edge cases: If all amounts of a task are equal, no amount is above the dividing amount.
 
     >>> amounts = np.array([3.0, 1.0, 2.0, 5.0])
@@ -332,19 +338,20 @@ def change_points(
 ) -> list[ChangePoint]:  # fmt: skip
     """Changes of the mean in a history of runs, with one false-alarm rate for the whole history.
 
-    After each run r, the runs since the last change are split at the s with the largest t = (mean
-    after − mean before) / (sd √(1/s + 1/(r−s))). The sd is the pooled standard deviation, with r −
-    2 degrees of freedom. Then t is converted to a normal deviate. A split is a change if the normal
-    deviate exceeds a threshold, the 1 − α quantile of the largest deviate in a history of 365 runs
-    without a change, and if all four checks confirm it:
+    After each run r, the runs since the last change are split after the first s runs. The split
+    with the largest t is used: t = (mean after − mean before) / (sd √(1/s + 1/(r−s))). The sd is
+    the pooled standard deviation, with r − 2 degrees of freedom. Then t is converted to a normal
+    deviate. The threshold for the normal deviate is the 1 − α quantile of the largest deviate in a
+    history of 365 runs without a change. A split is a change if the deviate exceeds the threshold
+    and all four checks confirm the change:
 
     - The sd is at least the standard deviation of the runs' means due to chance within tasks. Runs
       that are nearly equal by accident therefore show no change.
     - Successive runs may be correlated, so `correlated_t` must exceed the threshold too.
     - Means of runs near 0 or 1 have skewed distributions, in which a few low means are not a
       change. Therefore, the deviate of the normal scores of the R runs, Φ⁻¹((rank − 3/8) / (R +
-      1/4)), must exceed the threshold at the same split. It is also enough if at least four runs on
-      each side of the split do not overlap.
+      1/4)), must exceed the threshold at the same split. The check also passes if each side of the
+      split has at least four runs, and all means of one side are above all means of the other side.
     - A few attempts may be the cause of the whole change. Therefore, the exact p-value of the
       counts before and after the split (`exact_change_p`) must be as small as the threshold
       implies.
@@ -352,9 +359,11 @@ def change_points(
     At α = 0.05, at most one in twenty histories without a change has a false alarm, however often
     the history is checked. benchmarks/trend.md shows when correlated runs raise this rate.
 
-    floors : smallest variance of the mean of a run, one for all runs or one after each run.
-    counts : attempts and passes, both (runs × tasks); None to skip the last check.
-    alpha : 0.1, 0.05 or 0.01.
+    floors : smallest possible variance of a run's mean, as one number for all runs or as one number
+        after each run.
+    counts : two arrays (runs × tasks) with the numbers of attempts and of passes, or None to skip
+        the last check.
+    alpha : the false-alarm rate: 0.1, 0.05 or 0.01.
     Edge cases: There is no change if there are fewer than five runs since the last change, or if
     all runs are equal.
     Source: Hinkley 1970; James, James & Siegmund 1987 (the maximal t over splits).
@@ -418,10 +427,10 @@ def _ranks_confirm_change(means: Floats, split: int, threshold: float) -> bool:
 
 
 def correlated_t(means: Floats, split: int) -> float:
-    """|t| of a change of the mean if runs may be correlated with earlier runs.
+    """The absolute t of a change of the mean, for runs that may be correlated with earlier runs.
 
     Generalized least squares with correlation r^lag give |t|, which is then divided by √f. The
-    correlation r is the lag-1 correlation of the residuals, plus 2/R for its bias and 1/√R for its
+    correlation r is the lag-1 correlation of the residuals, plus 2/R for the bias and 1/√R for the
     standard error, limited to [0, 0.95]. The residuals are the differences of the runs from the
     means before and after the change. The bias and the standard error are added because a few runs
     cannot exclude correlation. The factor f is at least 1 if the correlation decreases more slowly
@@ -429,7 +438,8 @@ def correlated_t(means: Floats, split: int) -> float:
     2r / (1 − φ)) (1 − r) / (1 + r). If the lag-1 correlation r₁ is two standard errors above 0,
     φ is (r₂ + r₃) / (r₁ + r₂), from the correlations at the lags 1, 2 and 3. Otherwise, φ is r.
 
-    means : (runs,), R ≥ 5.  split : number of runs before the change, from 1 to R − 1.
+    means : the mean of each of R ≥ 5 runs.
+    split : number of runs before the change, from 1 to R − 1.
     Source: Prais & Winsten 1954; Box & Jenkins 1970 (autocorrelations of ARMA(1, 1)).
 
     >>> drift = np.sin(np.arange(60) / 10)  # plain t: 11.9
@@ -471,7 +481,8 @@ def least_detectable_change(
     With this change, t and `correlated_t` exceed the threshold at a split with enough runs for the
     test of ranks. The calculation assumes that the noise of the runs stays the same.
 
-    means, floors, alpha : as for `change_points`, for the runs since the last change.
+    means, floors, alpha : the same as in `change_points`, but only for the runs since the last
+        change.
     Edge cases: The change is infinite for fewer than eight runs, and 0 if all runs are equal and
     the floor is 0.
 
@@ -518,11 +529,12 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     distribution. A convolution gives the distribution of the sum S of these passes over tasks. The
     p-value is min(1, 2 min(P(S* ≥ S), P(S* ≤ S))).
 
-    n, c : (runs × tasks), attempts and passes. For amounts, c is the number of amounts above the
-        dividing amount (`is_above_task_median`).
+    n, c : numbers of attempts and of passes, (runs × tasks). For amounts, c is the number of
+        amounts above the dividing amount (`is_above_task_median`).
     start, split, end : runs start … split − 1 are before the split, and runs split … end − 1 are
         after it.
-    Accuracy: 1e-9, absolute.  Source: Fisher 1935.
+    Accuracy: The absolute error is at most 1e-9.
+    Source: Fisher 1935.
 
     >>> n, c = np.full((28, 1), 3), np.full((28, 1), 3)
     >>> c[27] = 2
@@ -561,11 +573,11 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
 
 
 def largest_change_deviate(history: Floats, floors: Floats | float = 0.0) -> float:
-    """The largest normal deviate of all splits after each run of a history.
+    """The largest normal deviate in a history, over all splits that are tested after each run.
 
     Unlike `change_points`, the function also uses runs from before a change.
 
-    history : mean of each run, (runs,), R ≥ 5.  floors : as for `change_points`.
+    history : the mean of each of R ≥ 5 runs.  floors : the same as in `change_points`.
 
     >>> round(largest_change_deviate(np.array([0.1, 0.0, 0.1, 0.0, 0.1, 0.0])), 2)
     0.89
@@ -592,6 +604,6 @@ def _split_with_largest_t(means: Floats, floor: float = 0.0) -> tuple[int, float
 
 
 def _normal_deviate_of_t(t: float, degrees: int) -> float:
-    """Normal deviate with the tail probability of t; accurate to 0.02 for 3 or more degrees."""
+    """The normal deviate with the tail probability of t (error ≤ 0.02 for 3 or more degrees)."""
     share = (8 * degrees + 1) / (8 * degrees + 3)
     return share * float(np.sqrt(degrees * np.log1p(t**2 / degrees)))

@@ -35,14 +35,14 @@ _QUANTILE_RATIO_TAIL = 0.025
 
 
 def within_variance(metric: Metric, n: Ints, c: Ints) -> Floats:
-    """Variance of a metric's value at each task over repeated attempts, by the jackknife.
+    """Jackknife estimate of how much a metric's value at each task varies over repeated attempts.
 
     The variance is (n−1)/n · [c (f(n−1, c−1) − f)² + (n−c) (f(n−1, c) − f)²] for a metric f. There
     are n ways to leave out one attempt: c ways to leave out a pass, and n−c ways to leave out a
     failure. The mean of the metric over all n ways is f(n, c) itself. For k = 1, the variance is
     c (n−c) / (n² (n−1)), the usual unbiased variance of a proportion.
 
-    n, c : attempts and passes, (tasks,).
+    n, c : number of attempts and of passes at each task.
     Returns one variance per task, (tasks,). The variance is NaN if n ≤ k, because no attempt can be
     left out.
     Source: Efron & Tibshirani 1993, chapter 11.
@@ -59,7 +59,9 @@ def within_variance(metric: Metric, n: Ints, c: Ints) -> Floats:
 def jackknife_variance(values: Callable[[Ints, Ints], Floats], n: Ints, c: Ints) -> Floats:
     """Jackknife variance of a function of n and c, by the formula of `within_variance`.
 
-    values : function of n and c, with results (…, cells).  n, c : (cells,).  Returns (…, cells).
+    values : a function that takes n and c, and returns an array with the cells on the last axis.
+    n, c : number of attempts and of passes in each cell.
+    Returns one variance per number in the result of `values`.
     """
     fewer, value = np.maximum(n - 1, 0), values(n, c)
     pass_less = values(fewer, np.maximum(c - 1, 0))
@@ -72,12 +74,14 @@ def jackknife_variance(values: Callable[[Ints, Ints], Floats], n: Ints, c: Ints)
 def within_variance_from_attempts(
     metric: Metric, attempts: AttemptValueCounts, values: Floats
 ) -> Floats:
-    """`within_variance` for a metric that needs more than the counts of passes.
+    """The result of `within_variance` for a metric that needs more than the counts of passes.
 
-    The variance is (n−1)/n Σ_j (f without attempt j − f)² for a metric f. To save time, only one of
-    several equal attempts is left out, and its term is multiplied by their number.
+    The variance is (n−1)/n Σ_j (f without attempt j − f)² for a metric f. Equal attempts give equal
+    terms of this sum. To save time, passk computes such a term only once, and multiplies the term
+    by the number of equal attempts.
 
-    values : value of the metric at each task, (tasks,).  Returns (tasks,); NaN if n ≤ k.
+    values : the value of the metric at each task.
+    Returns one variance per task, or NaN if n ≤ k.
     """
     tasks = np.repeat(np.arange(len(values)), np.diff(attempts.cell_offsets))
     n = np.add.reduceat(attempts.count, attempts.cell_offsets[:-1])
@@ -100,26 +104,27 @@ def within_variance_from_attempts(
 
 
 def difference_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) -> Floats:
-    """A lower bound for the variance of two models' mean difference V_A − V_B, due to attempts.
+    """A lower bound for the variance that attempts cause in the mean difference of two models.
 
     The bound for T tasks is a w / T · (z₀.₉₇₅ / t₀.₉₇₅)². In this formula, w is the mean variance
-    that V_A − V_B would have over repeated attempts if both models had the same success rate at
+    of the difference V_A − V_B over repeated attempts, if both models had the same success rate at
     each task. The factor z / t is needed because limits of the difference use quantiles of
     Student's t distribution. The factor a is 1 if the models' numbers of attempts differ, because
     the differences are then skewed, and a few tasks show too little spread. Otherwise, a is ½, so
     that a few tasks with similar differences do not make the difference seem certain.
 
-    The rate of a task is estimated as (c + s μ) / (n + s), with attempts n, passes c and the pass
-    rate μ over all tasks of both models together. The weight s ≤ 1 is as large as the spread of c/n
-    between tasks allows (moments of a beta-binomial distribution). The variance of V at the
-    estimated rates is exact.
+    The success rate of a task is estimated as (c + s μ) / (n + s). In this formula, n and c are the
+    attempts and passes of both models together, and μ is the pass rate over all tasks. The weight s
+    ≤ 1 is as large as the spread of c/n between tasks allows (moments of a beta-binomial
+    distribution). The variance at an estimated rate comes from the binomial distribution of the
+    passes.
 
     metric : a metric that needs only n and c.
-    n, c : attempts and passes of both models, (2 × rows × tasks).
-    most : the largest possible numbers of passes if outcomes are missing, so that c contains the
-        smallest possible numbers. The result is the largest bound for any numbers between c and
+    n, c : numbers of attempts and of passes of both models, (2 × rows × tasks).
+    most : the largest possible numbers of passes if outcomes are missing. In this case, c contains
+        the smallest possible numbers. The result is the largest bound for any numbers between c and
         `most`.
-    Returns (rows,); 0 if there is only one task.
+    Returns one bound per row, which is 0 if there is only one task.
 
     >>> from passk_cli.metrics.registry import parse_metric
     >>> n, c = np.full((2, 1, 50), 10), np.full((2, 1, 50), 5)

@@ -1,4 +1,4 @@
-"""Test of whether sampling of attempts stopped because of outcomes, so that n depends on them.
+"""Tests whether sampling of attempts stopped because of outcomes, so that n depends on outcomes.
 
 If the attempts at a task end at the first pass, easy tasks have few attempts, and solved tasks have
 a pass rate of at least 1/n. For example, the mean of c/n may then be 0.36 although only 20 % of the
@@ -12,7 +12,8 @@ There are three kinds of stopping. In the following, m is the largest number of 
 - Replaced: A failure is replaced by a retry, so the attempt numbers have gaps. At every task with a
   last attempt number below m, the last attempt passes.
 
-Such data are evidence of stopping if their probability without stopping is below `EVIDENCE_LEVEL`.
+Such data are evidence of stopping if the probability of the data without stopping is below
+`EVIDENCE_LEVEL`.
 """
 
 from __future__ import annotations
@@ -63,22 +64,24 @@ class OptionalStopping:
 def detect_optional_stopping(
     n: Ints, c: Ints, numbered: Ints | None = None, last: Ints | None = None
 ) -> OptionalStopping | None:
-    """How sampling seems to have stopped because of outcomes; None if there is no sign of it.
+    """How sampling seems to have stopped because of outcomes, or None without a sign of stopping.
 
-    n, c : attempts in the data and passes, (tasks,), n ≥ 1.
-    numbered : attempts according to the attempt numbers, ≥ n, (tasks,); None without numbers.
-    last : whether the last attempt passed: 1, 0, or UNKNOWN_LAST_OUTCOME, (tasks,).
+    n, c : number of attempts in the data (n ≥ 1) and number of passes at each task.
+    numbered : number of attempts at each task according to the attempt numbers, at least n, or None
+        without attempt numbers.
+    last : for each task, 1 if the last attempt passed, 0 if it failed, or UNKNOWN_LAST_OUTCOME.
 
     Three bounds for the probability of the data are valid for any success rates:
 
-    - Fisher: S of T tasks have a pass, and these include all s short tasks (tasks with fewer than m
-      attempts). The bound is C(T−s, S−s) / C(T, S). Fisher's bound is exact if the number of
-      attempts is unrelated to whether a task is solved. If n is fixed beforehand, the bound is
-      conservative, because more attempts solve more tasks.
-    - One pass at each solved task: The bound is Π (1 − 1/n)^(n−1), the largest probability of one
-      pass in n attempts, times C(T−s, T−S), the number of ways to choose the unsolved tasks.
-    - Order of the attempts, if it is known: The only pass is the last attempt. The bound is Π 1/n,
-    given n and c.
+    - Fisher: S of T tasks have a pass, and these S tasks include all s short tasks (tasks with
+      fewer than m attempts). The bound is C(T−s, S−s) / C(T, S). Fisher's bound is exact if the
+      number of attempts is unrelated to whether a task is solved. If n is fixed beforehand, the
+      bound is conservative, because more attempts solve more tasks.
+    - One pass at each solved task: The bound is C(T−s, T−S) Π (1 − 1/n)^(n−1). The first factor is
+      the number of ways to choose the unsolved tasks. Each factor of the product is the largest
+      probability of one pass in n attempts.
+    - Order of the attempts, if it is known: The only pass at a task is the last attempt. Given n
+      and c, the bound is Π 1/n.
 
     The smaller of the first two bounds is multiplied by the third bound. If tasks have several
     passes, the result of `_missing_zeros_p` replaces the first two bounds.
@@ -140,12 +143,13 @@ def has_optional_stopping(
 
 
 def _missing_zeros_p(n: Ints, c: Ints) -> float:
-    """p-value of the hypothesis that n was fixed beforehand, if all tasks have passes.
+    """The p-value of the hypothesis that n was fixed beforehand, for tasks that all have passes.
 
-    The statistic is twice the gain in log-likelihood from a model without tasks with 0 passes, Σ
-    log P(c)/P(c ≥ 1) − Σ log P(c). Each of the two models has the distribution of rates that fits
-    best. The p-value is half the tail probability of χ² with one degree of freedom
-    (benchmarks/stopping.md). It is ½ if almost no task with 0 passes is expected at the rates c/n.
+    The first model contains no tasks with 0 passes, and the second model contains such tasks. The
+    statistic is twice the difference in log-likelihood, Σ log P(c)/P(c ≥ 1) − Σ log P(c). Each of
+    the two models has the distribution of rates that fits best. The p-value is half the tail
+    probability of χ² with one degree of freedom (benchmarks/stopping.md). The p-value is ½ if
+    almost no task with 0 passes is expected at the rates c/n.
     """
     if ((1 - c / n) ** n).sum() < _FEWEST_ZEROS:
         return 0.5
@@ -164,7 +168,7 @@ def _missing_zeros_p(n: Ints, c: Ints) -> float:
 
 
 def _log_fisher_probability(short: Bools, passed: Bools) -> float:
-    """log P(all s short tasks are among the S of T tasks that pass): log C(T−s, S−s)/C(T, S)."""
+    """The logarithm of Fisher's bound, log C(T−s, S−s)/C(T, S); see `detect_optional_stopping`."""
     tasks, short_tasks, passing_tasks = len(short), int(short.sum()), int(passed.sum())
     return _log_choose(tasks - short_tasks, passing_tasks - short_tasks) - _log_choose(
         tasks, passing_tasks

@@ -26,15 +26,17 @@ _MOST_TASKS = 2000
 
 
 def group_effect_p(values: Floats, groups: Ints, level: float) -> float:
-    """p-value of the sum of squares between groups, over random assignments of tasks to groups.
+    """The p-value of the sum of squares between groups, from random assignments of tasks to groups.
 
     If there are few possible assignments, the test enumerates all of them. Otherwise, the test
-    draws m = 2 / level random assignments, and p is (b + 1) / (m + 1) if b of them have at least
-    the observed statistic. The test stops drawing assignments as soon as p is certain to exceed the
-    significance level. If the statistic is near its mean over random assignments, p is 1 without
-    any draws. The probability of a false alarm is at most the significance level.
+    draws m random assignments (about 2 / level). If b of these assignments have at least the
+    observed statistic, p is (b + 1) / (m + 1). The test stops drawing assignments as soon as p is
+    certain to exceed the significance level. If the statistic is near its mean over random
+    assignments, p is 1 without any draws. The probability of a false alarm is at most the
+    significance level.
 
-    values : task values, (T,).  groups : codes 0 … G−1, (T,), 1 < G < T.
+    values : the values of T tasks.  groups : the code of each task's group, from 0 to G − 1, with
+        1 < G < T.
     level : significance level.
     Source: Fisher 1935; Phipson & Smyth 2010 ((b+1)/(m+1)).
 

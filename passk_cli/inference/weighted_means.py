@@ -51,7 +51,7 @@ _MAX_LATTICE_STEPS = 100_000
 
 
 def distinct_values_per_row(values: Floats) -> tuple[Floats, ...]:
-    """The distinct values (atoms) of each row, and the counts of these values, both (rows × atoms).
+    """The distinct values (atoms) of each row and their counts, as two arrays (rows × atoms).
 
     Values that differ only by rounding, for example 0.3 − 0.1 and 0.2, are merged. If a row has
     fewer atoms than other rows, it is filled with its smallest value and counts of 0.
@@ -77,16 +77,17 @@ def distinct_values_per_row(values: Floats) -> tuple[Floats, ...]:
 
 
 def dirichlet_quantiles(totals: Floats, weights: Floats, p: ArrayLike, sizes: Floats) -> Floats:
-    """Quantiles: the q of each row with P(Σ G_i a_i / Σ G_i b_i ≤ q) = p and G_i ~ Gamma(α_i).
+    """For each row, the quantile q with P(Σ G_i a_i / Σ G_i b_i ≤ q) = p and G_i ~ Gamma(α_i).
 
     The random weights G_i are independent. If all sizes b are 1, q is a quantile of the
     Dirichlet(α)-weighted mean of the a's. If the sizes differ, q is a quantile of a ratio, which is
     needed for clusters of unequal size.
 
-    totals, weights, sizes : a, α ≥ ½ and b > 0, (distributions × atoms).
+    totals, weights, sizes : the numbers a, α ≥ ½ and b > 0 in the formula, (distributions × atoms).
     p : probability in (0, 1), one for all distributions or one per distribution.
-    Returns floats (distributions,) at which the distribution function differs from p by less than
-        1e-11, or by as little as doubles allow. If all ratios a_i/b_i are equal, q is this ratio.
+    Returns one quantile per distribution. The distribution function at the quantile differs from p
+        by less than 1e-11, or by as little as doubles allow. If all ratios a_i/b_i are equal, q is
+        this ratio.
     Source: Imhof 1961 (inversion for weighted sums of gammas); Helstrom 1996 (saddle-point path).
 
     >>> totals, weights = np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([[1.0, 1.0], [2.0, 1.0]])
@@ -199,7 +200,7 @@ def _normal_deviates(p: Floats) -> Floats:
 
 
 def _lower_and_upper_tails(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
-    """P(Y ≤ 0) and P(Y > 0) for Y = Σ G_i d_i in each row. The smaller number is accurate."""
+    """P(Y ≤ 0) and P(Y > 0) for Y = Σ G_i d_i in each row. The smaller probability is accurate."""
     above = np.where(d.max(axis=1) <= 0, 0.0, 1.0)
     mixed = np.flatnonzero((d.max(axis=1) > 0) & (d.min(axis=1) < 0))
     below = 1.0 - above
@@ -212,13 +213,14 @@ def _lower_and_upper_tails(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
 
 
 def _upper_tails(d: Floats, alpha: Floats) -> Floats:
-    """P(Y > 0) for Y = Σ G_i d_i in each row, if E Y ≤ 0 and the d_i have both signs.
+    """The probability P(Y > 0) for Y = Σ G_i d_i in each row.
 
-    The probability is (1/2πi) ∫ exp(L(z)) dz with L(z) = −Σ α log(1 − z d) − log z, along a path
-    through the saddle point c > 0 of L: the hyperbola z = c + σ (i sinh u + b (cosh u − 1)). In the
-    path, 1/σ² is the second derivative of L at c, and b is a third of the skewness of L at c, which
-    is the curvature of steepest descent. The limit |b| ≤ 1 keeps the path away from the
-    singularities, which are on the real axis. The trapezoidal rule converges geometrically.
+    The mean of Y must be at most 0, and the d_i must have both signs. The probability is (1/2πi) ∫
+    exp(L(z)) dz with L(z) = −Σ α log(1 − z d) − log z, along a path through the saddle point c > 0
+    of L: the hyperbola z = c + σ (i sinh u + b (cosh u − 1)). In this formula, 1/σ² is the second
+    derivative of L at c. The number b is a third of the skewness of L at c, so that the path has
+    the curvature of steepest descent. The limit |b| ≤ 1 keeps the path away from the singularities,
+    which are on the real axis. The trapezoidal rule converges geometrically.
     """
     scaled = d / d.max(axis=1, keepdims=True)
     c = _saddle_points(scaled, alpha)
@@ -238,7 +240,7 @@ def _upper_tails(d: Floats, alpha: Floats) -> Floats:
 
 
 class _IntegrationPaths(NamedTuple):
-    """Integration paths: saddle points c, terms d/(1 − c d), weights of atoms, widths and bends.
+    """Integration paths with saddle points c, terms d/(1 − c d), atom weights, widths and bends.
 
     K(c) = −Σ α log(1 − c d) is the logarithm of a constant factor of the integrand.
     """
@@ -253,13 +255,13 @@ class _IntegrationPaths(NamedTuple):
         return _IntegrationPaths(*(field[rows] for field in self))
 
     def log_absolute_integrand(self, u: Floats) -> Floats:
-        """The logarithm of the absolute integrand at points u, without the factor exp(K(c))."""
+        """The logarithm of the absolute integrand at the points u, without the factor exp(K(c))."""
         across, along, factor = self._path_coordinates(u)
         sizes: Floats = self._log_modulus(across, along) + np.log(np.abs(factor))
         return sizes
 
     def integrand(self, u: Floats, top: Floats) -> Floats:
-        """The integrand at points u, (rows × points), if K(c) is `top`."""
+        """The integrand at the points u, (rows × points), for the value `top` of K(c)."""
         across, along, factor = self._path_coordinates(u)
         turn = (np.arctan2(across, 1.0 - along) @ self.atom_weights[:, :, None])[:, :, 0]
         size = self._log_modulus(across, along) + top[:, None]
@@ -335,7 +337,7 @@ def _integration_ends(paths: _IntegrationPaths) -> Floats:
 
 
 def _saddle_points(d: Floats, alpha: Floats) -> Floats:
-    """The c in (0, 1/max d) with K'(c) = 1/c for each row, by bracketed Newton steps."""
+    """For each row, the number c in (0, 1/max d) with K'(c) = 1/c, from bracketed Newton steps."""
     low, high = np.zeros(len(d)), 1.0 / d.max(axis=1)
     mean, variance = (alpha * d).sum(axis=1), (alpha * d * d).sum(axis=1)
     start = (-mean + np.sqrt(mean * mean + 4 * variance)) / (2 * variance)
@@ -361,9 +363,9 @@ def _saddle_points(d: Floats, alpha: Floats) -> Floats:
 class BootstrapDistribution:
     """The distribution of the mean of T draws with replacement from T values.
 
-    Accuracy: 1e-12 if the values are on a common lattice (0/1 values, or c/n with equal n).
-    Other values are rounded to a lattice with 4,096 steps per standard error, with an unchanged
-    mean. The rounding changes a quantile by less than 0.001 standard errors.
+    The accuracy is 1e-12 if the values are on a common lattice, for example 0 and 1, or c/n with
+    equal n. Other values are rounded to a lattice with 4,096 steps per standard error, with an
+    unchanged mean. The rounding changes a quantile by less than 0.001 standard errors.
 
     >>> means = BootstrapDistribution(np.array([0.0, 0.0, 1.0]))
     >>> round(means.cdf(0.0), 12) == round((2 / 3) ** 3, 12)
@@ -401,7 +403,7 @@ class BootstrapDistribution:
         return origin, step / count, probabilities / probabilities.sum()
 
     def cdf(self, q: float, *, strict: bool = False) -> float:
-        """P(mean ≤ q), or P(mean < q) if `strict`.
+        """The probability P(mean ≤ q), or P(mean < q) if `strict` is true.
 
         A possible mean within 1e-6 lattice steps of q counts as equal to q.
         """

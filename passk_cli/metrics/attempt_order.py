@@ -16,18 +16,17 @@ from passk_cli.metrics.pass_k import pass_hat_k
 
 
 def first_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
-    """Whether one of the first k attempts at each task passes: 1, 0, or a share if values are tied.
+    """Whether one of the first k attempts at a task passes: 1, 0, or a share if values are tied.
 
-    Attempts with an equal value have no order among themselves. If attempts with an equal value are
-    at position k, the result is the share of their possible orders in which one of the first k
-    attempts passes.
+    The order of attempts with equal values is unknown. If such attempts are at position k, the
+    result is the share of the possible orders in which one of the first k attempts passes.
 
-    start : (tasks + 1,) offsets of the rows of each task.  value : number or time of the attempts
-        in a row, increasing within a task.
-    count : number of attempts in a row.  passed : number of passes among them.  k ≥ 1.
-    Returns floats in [0, 1], (tasks,). If a task has fewer than k attempts, the result is 1 if one
-    of these attempts passes, because more attempts cannot change the result. If a task has fewer
-    than k attempts and none of them passes, the result is NaN.
+    start : the offset of the rows of each task, and one end offset.
+    value : the number or time of the attempts in each row, increasing within a task.
+    count, passed : the number of attempts and the number of passes in each row.  k : at least 1.
+    Returns one number in [0, 1] per task. If a task has fewer than k attempts, the result is 1 if
+    one of these attempts passes, because more attempts cannot change the result. If a task has
+    fewer than k attempts and none of them passes, the result is NaN.
 
     >>> first_at_k(np.array([0, 3]), np.arange(3.0), np.ones(3, int), np.array([0, 1, 1]), 1)
     array([0.])
@@ -107,7 +106,7 @@ def trend_scores_and_weights(start: Ints, passed: Ints) -> tuple[Floats, Floats]
 
 
 def neighbour_changes(start: Ints, passed: Ints) -> Ints:
-    """The number of neighbouring attempts of each task that differ: #{i : x_i ≠ x_{i+1}}.
+    """For each task, the number of neighbouring attempts with different outcomes, x_i ≠ x_{i+1}.
 
     >>> neighbour_changes(np.array([0, 4, 5]), np.array([0, 1, 1, 0, 1])).tolist()
     [2, 0]
@@ -125,8 +124,9 @@ def neighbour_correlation(changed: Ints, n: Ints, c: Ints) -> float:
     correlation is above 0 if neighbouring attempts tend to agree, and below 0 if passes and
     failures alternate. A positive correlation is underestimated, especially with few attempts.
 
-    changed : from `neighbour_changes`.  n, c : attempts and passes.  Returns a number ≤ 1; NaN if
-        no task has both passes and failures.
+    changed : the result of `neighbour_changes`.  n, c : number of attempts and of passes at each
+        task.
+    Returns a number of at most 1, or NaN if no task has both passes and failures.
 
     >>> neighbour_correlation(np.array([1]), np.array([4]), np.array([2]))
     0.5
@@ -136,11 +136,11 @@ def neighbour_correlation(changed: Ints, n: Ints, c: Ints) -> float:
 
 
 def neighbour_correlation_of_trend(slope: float, n: Ints, c: Ints) -> float:
-    """The `neighbour_correlation` that is due to a linear trend without any other dependence.
+    """The `neighbour_correlation` that a linear trend causes without any other dependence.
 
     The correlation due to the trend is Σ b²(n²−1)(n−2)/6 / Σ 2c(n−c)/n.
 
-    slope : b, the change of the pass rate per attempt.
+    slope : the change b of the pass rate per attempt.
     Returns NaN if no task has both passes and failures.
 
     >>> round(neighbour_correlation_of_trend(0.02, np.array([10]), np.array([5])), 4)
@@ -152,7 +152,7 @@ def neighbour_correlation_of_trend(slope: float, n: Ints, c: Ints) -> float:
 
 
 def first_pass(start: Ints, passed: Ints) -> tuple[Ints, Bools]:
-    """The number of the first passing attempt (n if none passes), and whether any attempt passes.
+    """The number of the first passing attempt of each task (or n), and whether any attempt passes.
 
     >>> first_pass(np.array([0, 3, 5]), np.array([0, 1, 1, 0, 0]))
     (array([2, 2]), array([ True, False]))
@@ -165,14 +165,15 @@ def first_pass(start: Ints, passed: Ints) -> tuple[Ints, Bools]:
 def unsolved_shares(attempts: Ints, solved: Bools) -> Floats:
     """Share of tasks that are still unsolved after 0, 1, 2, … attempts: Π_{j≤i} (1 − d_j/r_j).
 
-    d_j is the number of tasks that are solved by attempt j, and r_j is the number of tasks that
-    have an attempt j and were unsolved before. A task that is never solved is included until its
-    last attempt (censored). If all n are equal, the share is 1 − first@i. If the numbers of
-    attempts n differ, the share is correct if the number of attempts is unrelated to the
-    difficulty, or if attempts end with the first pass.
+    In this formula, d_j is the number of tasks that attempt j solves, and r_j is the number of
+    tasks that have an attempt j and were unsolved before. A task that is never solved is included
+    until its last attempt (censored). If all n are equal, the share is 1 − first@i. If the numbers
+    of attempts n differ, the share is correct in two cases: n is unrelated to the difficulty, or
+    attempts end with the first pass.
 
-    attempts, solved : from `first_pass`.  Returns (largest n + 1,) floats, which start at 1 and
-        never increase.
+    attempts, solved : the result of `first_pass`.
+    Returns one share for each number of attempts from 0 to the largest n. The shares start at 1 and
+    never increase.
     Source: Kaplan & Meier 1958.
 
     >>> unsolved_shares(np.array([1, 2, 2]), np.array([True, False, True])).round(3).tolist()
@@ -186,9 +187,10 @@ def unsolved_shares(attempts: Ints, solved: Bools) -> Floats:
 
 
 def attempts_for_share(survival: Floats, share: float) -> int | None:
-    """The smallest number of attempts that solve a share of the tasks; None if too few are solved.
+    """The smallest number of attempts that solves a given share of the tasks.
 
-    survival : from `unsolved_shares`.  share : in (0, 1].
+    survival : the result of `unsolved_shares`.  share : in (0, 1].
+    Returns None if too few tasks are solved.
 
     >>> attempts_for_share(np.array([1.0, 0.6, 0.4]), 0.5)
     2
@@ -200,10 +202,11 @@ def attempts_for_share(survival: Floats, share: float) -> int | None:
 
 
 def mean_attempts_used(survival: Floats, budget: int) -> float:
-    """Mean attempts per task up to the first pass, but at most `budget`: Σ_{i<b} S_i.
+    """The mean number of attempts per task up to the first pass, but at most `budget`: Σ_{i<b} S_i.
 
-    survival : from `unsolved_shares`.  Returns a number in [1, budget]; NaN if `budget` is larger
-        than the number of attempts made and some task is unsolved.
+    survival : the result of `unsolved_shares`.
+    Returns a number in [1, budget], or NaN if `budget` is larger than the number of attempts and a
+    task is unsolved.
 
     >>> mean_attempts_used(np.array([1.0, 0.6, 0.4]), 2)
     1.6

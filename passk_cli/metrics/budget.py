@@ -1,9 +1,9 @@
 """pass@$b: the probability that repeated attempts solve a task before a budget is spent.
 
-A cell is one task of one model. `start` contains (cells + 1,) offsets. The rows start[i] …
-start[i+1] − 1 contain the distinct costs of cell i, with the number of attempts (`count`) and of
-passing attempts (`passed`) per cost. The costs can have any unit, for example dollars, tokens or
-seconds.
+A cell is one task of one model. `start` contains the offset of each cell and one end offset. The
+rows start[i] … start[i+1] − 1 contain the distinct costs of cell i, with the number of attempts
+(`count`) and of passing attempts (`passed`) per cost. The costs can have any unit, for example
+dollars, tokens or seconds.
 """
 
 from __future__ import annotations
@@ -50,15 +50,16 @@ def pass_within_budget(
     next attempt is unknown. The lowest value assumes that the next attempt fails, and the highest
     value assumes that it passes.
 
-    value : (rows,) costs ≥ 0, or NaN for an unknown cost. For the lowest probability, an attempt
-        with an unknown cost never fits into the budget. For the highest probability, such an
-        attempt costs 0. An attempt with an infinite cost never fits into a budget.
-    budget : ≥ 0 or infinite, of any shape.
-    Returns two arrays of shape `budget.shape` + (cells,), in [0, 1]; NaN for a cell without
-    attempts. The result is exact up to rounding, also for sums equal to the budget (0.1 + 0.2 fits
-    into 0.3). The computation is exact for up to 25 failing attempts with different costs, for up
-    to 1,000 failing attempts with few different costs, and for more failing attempts if few of them
-    fit into the budget or if costs are small whole numbers.
+    value : the cost of each row, at least 0, or NaN for an unknown cost. For the lowest
+        probability, an attempt with an unknown cost never fits into the budget. For the highest
+        probability, such an attempt costs 0. An attempt with an infinite cost never fits into a
+        budget.
+    budget : an array of any shape. A budget is at least 0 and may be infinite.
+    Returns two arrays with the shape `budget.shape` + (cells,), which are NaN for a cell without
+    attempts. A sum of costs that equals the budget fits into the budget, for example 0.1 + 0.2 into
+    0.3. The result is exact up to rounding for up to 25 failing attempts with different costs, and
+    for up to 1,000 failing attempts with few different costs. For more failing attempts, the result
+    is exact if few of them fit into the budget or if costs are small whole numbers.
     Otherwise, costs are rounded to a grid, down for the highest probability and up for the lowest
     probability, so that the range remains valid. In tests with up to 1,000 attempts,
     the lowest and the highest value then differed by less than 0.005.
@@ -176,7 +177,7 @@ class _CellCosts(NamedTuple):
         return low, high
 
     def _exact_fitting_probability(self, remaining: Ints) -> tuple[Floats, Floats] | None:
-        """Σ_j #{A ⊂ F: |A| = j, cost(A) ≤ remaining} / (n C(n−1, j)); None for too many sets A.
+        """Σ_j #{A ⊂ F: |A| = j, cost(A) ≤ remaining} / (n C(n−1, j)), or None for too many sets A.
 
         F is the set of all failing attempts.
         """
@@ -214,10 +215,9 @@ class _CellCosts(NamedTuple):
         return total, total
 
     def _grid_fitting_probability(self, remaining: Ints) -> tuple[Floats, Floats]:
-        """Approximate `_exact_fitting_probability` with costs rounded down to a grid.
+        """Limits of `_exact_fitting_probability`, from costs that are rounded down to a grid.
 
-        The sums of the smallest and of the largest rounding remainders of j failures give the two
-        limits.
+        The two limits assume that j failures have the smallest or the largest rounding remainders.
         """
         costs = np.repeat(self.failure_costs, self.failure_counts)
         costs = costs[costs <= remaining.max()]
@@ -274,7 +274,7 @@ def _as_integers(cost: Floats, budgets: Floats, n: int) -> tuple[Ints, Ints]:
 
 
 def _log2_subset_count(failure_costs: Ints, failure_counts: Ints, budget: int) -> float:
-    """log₂ of an upper bound for the number of sets of failures that fit into the budget."""
+    """The base-2 logarithm of an upper bound for the number of failure sets within the budget."""
     costs = np.repeat(failure_costs, failure_counts)
     fit, number = int(np.searchsorted(np.cumsum(costs), budget, side="right")), len(costs)
     logs = log_choose(number, np.arange(fit + 1))

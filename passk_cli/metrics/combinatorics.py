@@ -8,7 +8,7 @@ from passk_cli.arrays import ArrayLike, Floats, Ints
 
 
 def log_choose(n: ArrayLike, k: ArrayLike) -> Floats:
-    """log C(n, k) for whole numbers n ≥ 0; −∞ if k < 0 or k > n.
+    """The logarithm of C(n, k) for whole numbers n ≥ 0, or −∞ if k < 0 or k > n.
 
     >>> np.exp(log_choose(4, [-1, 0, 2, 5])).round(9).tolist()
     [0.0, 1.0, 6.0, 0.0]
@@ -21,7 +21,7 @@ def log_choose(n: ArrayLike, k: ArrayLike) -> Floats:
 
 
 def binomial_probabilities(n: ArrayLike, c: ArrayLike, rate: ArrayLike) -> Floats:
-    """P(c of n attempts pass) for a success rate in [0, 1], with broadcast arrays.
+    """The probability that c of n attempts pass at a success rate in [0, 1]. Arrays are broadcast.
 
     >>> binomial_probabilities(2, [0, 1, 2], 0.5).round(9).tolist()
     [0.25, 0.5, 0.25]
@@ -36,9 +36,12 @@ def binomial_probabilities(n: ArrayLike, c: ArrayLike, rate: ArrayLike) -> Float
 
 
 def hypergeometric_probabilities(n: Ints, c: Ints, size: int) -> Floats:
-    """P(x of `size` attempts drawn without replacement pass) for x = 0, 1, …, size.
+    """The probability that x of `size` attempts pass, for x = 0, 1, …, size.
 
-    n, c : (cells,), attempts and passes, with n ≥ size.  Returns an array (cells × (size + 1)).
+    The attempts are drawn without replacement from n attempts, of which c pass.
+
+    n, c : number of attempts (n ≥ size) and of passes of each cell.
+    Returns an array with one row per cell and one column per x.
 
     >>> hypergeometric_probabilities(np.array([4]), np.array([3]), 2).round(9).tolist()
     [[0.0, 0.5, 0.5]]

@@ -23,8 +23,8 @@ def distinct_at_k(start: Ints, value: NDArray[Any], count: Ints, passed: Ints, k
     """Expected number of different solutions among k attempts drawn without replacement.
 
     The value is the sum of 1 − C(n − m_j, k) / C(n, k) over the solutions j that occur in m_j of
-    the n attempts (rarefaction). `value` is not used.  Returns (cells,) in [1, k], relative error ≤
-    1e-12; NaN if n < k.
+    the n attempts (rarefaction). `value` is not used.
+    Returns one number in [1, k] per cell, or NaN if n < k. The relative error is at most 1e-12.
     Source: Hurlbert 1971, "The nonconcept of species diversity", Ecology 52, equation 14.
 
     >>> distinct_at_k(np.array([0, 2]), np.array([7, 9]), np.array([2, 1]), np.zeros(2, int), 2)
@@ -41,7 +41,7 @@ def distinct_passing_at_k(
     The value is the sum of 1 − C(n − p_j, k) / C(n, k) over the solutions j that occur in p_j
     passing attempts. The value is at least pass@k, and equals pass@k if all passing attempts of a
     cell have the same solution.
-    Returns (cells,) in [0, k]; NaN if n < k.
+    Returns one number in [0, k] per cell, or NaN if n < k.
 
     >>> bag = np.array([0, 2]), np.array([7, 9]), np.array([2, 1]), np.array([2, 0])
     >>> distinct_passing_at_k(*bag, 1)
@@ -55,12 +55,12 @@ def pass_at_k_distinct(
 ) -> Floats:
     """Probability that at least one of k different solutions of a cell passes.
 
-    The value is pass@k(d, passing solutions) for the d different solutions, where each solution
-    counts once, however often it occurs. If there are at most k different solutions, all of them
-    are tried. The value describes the n observed attempts, and increases with n.
+    The value is pass@k of the different solutions instead of the attempts. Each solution counts
+    once, however often it occurs. If there are at most k different solutions, all of them are
+    tried. The value describes the n observed attempts, and increases with n.
     If only some attempts with a solution passed, the solution passes with a probability equal to
-    the share of these attempts.
-    Returns (cells,) in [0, 1]; NaN if n < k, like pass@k.
+    the share of attempts that passed.
+    Returns one probability per cell, or NaN if n < k, like pass@k.
 
     >>> bag = np.array([0, 3]), np.arange(3), np.array([8, 1, 1]), np.array([8, 0, 0])
     >>> [round(float(pass_at_k_distinct(*bag, k)[0]), 6) for k in (1, 2, 3, 10)]
@@ -85,8 +85,8 @@ def pass_at_k_distinct(
 def distinct_solution_count(start: Ints, times: Ints) -> Ints:
     """Number of different solutions of each cell, which increases with the number of attempts.
 
-    times : (rows,) attempts with each solution: all attempts (`count`), or only attempts that pass
-        (`passed`).
+    times : the number of attempts with each solution: all attempts (`count`), or only passing
+        attempts (`passed`).
 
     >>> distinct_solution_count(np.array([0, 3]), np.array([5, 1, 0]))
     array([2])
@@ -110,11 +110,11 @@ def duplicate_share(start: Ints, times: Ints) -> Floats:
 def solution_agreement(start: Ints, times: Ints) -> Floats:
     """Probability that two attempts of a cell have the same solution: Σ m(m−1) / (n(n−1)).
 
-    The sum is over the solutions, which occur in m of the n attempts. For any n ≥ 2, this agreement
-    is an unbiased estimate of Simpson's Σ p², and equals 2 − distinct@2. The inverse of the
-    agreement, the effective number of solutions, is biased. Therefore, compute the mean agreement
-    over cells first, and the inverse of the mean afterwards. The agreement is NaN for a cell with
-    fewer than two attempts.
+    Each term of the sum is for one solution, which m of the n attempts have. For any n ≥ 2, this
+    agreement is an unbiased estimate of Simpson's Σ p², and equals 2 − distinct@2. The inverse of
+    the agreement, the effective number of solutions, is biased. Therefore, compute the mean
+    agreement over cells first, and the inverse of the mean afterwards. The agreement is NaN for a
+    cell with fewer than two attempts.
     Source: Simpson 1949, "Measurement of diversity", Nature 163.
 
     >>> solution_agreement(np.array([0, 2]), np.array([3, 1]))
@@ -126,13 +126,13 @@ def solution_agreement(start: Ints, times: Ints) -> Floats:
 
 
 def _expected_distinct_solutions(start: Ints, count: Ints, times: Ints, k: int) -> Floats:
-    """Expected number of solutions with `times` > 0 among k attempts: Σ_j pass@k(n, times_j)."""
+    """Expected number of solutions among k attempts, if times_j of n attempts have solution j."""
     n = np.add.reduceat(count, start[:-1])
     return np.add.reduceat(pass_at_k(np.repeat(n, np.diff(start)), times, k), start[:-1])
 
 
 def _mean_subset_fail_product(fails: Floats, solutions: Ints, tries: Ints) -> Floats:
-    """The mean product of the fail rates of `tries` columns, over all subsets of this size."""
+    """For each row, the mean product of fail rates over all subsets of `tries` columns."""
     sizes = np.arange(int(tries.max()) + 1)
     mean = np.zeros((len(fails), len(sizes)))
     mean[:, 0] = 1.0

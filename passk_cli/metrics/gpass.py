@@ -18,7 +18,7 @@ _UNDERFLOW_EXPONENT = 746.0
 def passes_needed(k: int, share: Fraction) -> int:
     """The number of attempts among k that must pass: ⌈share · k⌉, but at least 1.
 
-    share : in [0, 1], an exact fraction. In floating-point numbers, 0.28 · 25 would be
+    share : an exact fraction in [0, 1]. In floating-point numbers, 0.28 · 25 would be
         7.000000000000001, so 8 passes would be needed.
 
     >>> from fractions import Fraction
@@ -29,14 +29,14 @@ def passes_needed(k: int, share: Fraction) -> int:
 
 
 def gpass_pairs(n: Ints, c: Ints, k: int, share: Fraction) -> Floats:
-    """Probability that at least ⌈share · k⌉ of k attempts pass, drawn without replacement from n.
+    """Probability that at least ⌈share · k⌉ of k attempts pass, drawn from n without replacement.
 
     The value is Σ_{j ≥ ⌈share·k⌉} C(c, j) C(n−c, k−j) / C(n, k), the upper tail of a hypergeometric
     distribution. A share of 0 gives pass@k (at least one), and a share of 1 gives pass^k (all).
 
-    n, c : integer arrays of one shape, 0 ≤ c ≤ n.  k ≥ 1.  share : in [0, 1].
-    Returns floats in [0, 1], relative error ≤ 1e-12 down to the smallest normal number; NaN if
-    n < k.
+    n, c : integer arrays of one shape, with 0 ≤ c ≤ n.  k : at least 1.  share : in [0, 1].
+    Returns probabilities, which are NaN if n < k. The relative error is at most 1e-12 down to the
+    smallest normal number.
     Source: Liu and others 2024, "Are your LLMs capable of stable reasoning?", G-Pass@k.
 
     >>> from fractions import Fraction
@@ -51,8 +51,9 @@ def mgpass_pairs(n: Ints, c: Ints, k: int) -> Floats:
 
     The value equals (2/k) E max(0, X − ⌈k/2⌉), where X is the number of passes among k attempts.
 
-    n, c, k : as in `gpass_pairs`, with the same accuracy; NaN if n < k. The sum has k − ⌈k/2⌉ terms
-        of at most 1. The maximum of mgpass@k is therefore 1 for even k and 1 − 1/k for odd k. For
+    n, c, k : the same as in `gpass_pairs`. The result has the same accuracy, and is NaN if n < k.
+    The sum has k − ⌈k/2⌉ terms of at most 1. The maximum of mgpass@k is therefore 1 for even k and
+    1 − 1/k for odd k. For
         k = 1, the sum is 0.
     Source: Liu and others 2024, mG-Pass@k.
 
@@ -67,7 +68,7 @@ def mgpass_pairs(n: Ints, c: Ints, k: int) -> Floats:
 
 
 def at_least_m_of_k_pairs(n: Ints, c: Ints, k: int, least: int) -> Floats:
-    """P(at least `least` of k attempts pass), if c of the n attempts to draw from pass."""
+    """Probability that at least `least` of k attempts pass, drawn from n attempts with c passes."""
     if least == 1:
         return pass_at_k_pairs(n, c, k)
     if least == k:
@@ -80,7 +81,7 @@ def at_least_m_of_k_pairs(n: Ints, c: Ints, k: int, least: int) -> Floats:
 
 
 def _tail_probability_or_excess(n: Ints, c: Ints, k: int, least: int, *, excess: bool) -> Floats:
-    """P(X ≥ least), or E max(0, X − least), from probabilities divided by the largest probability.
+    """The probability P(X ≥ least), or the mean of max(0, X − least), from ratios of probabilities.
 
     Products of ratios are accurate to the last digits. Logarithms of factorials would lose digits.
     """

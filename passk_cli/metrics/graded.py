@@ -1,8 +1,9 @@
 """best@k, worst@k, mean, median and mean per pass of scores, all without random subsets.
 
-A cell is one task of one model. `start` contains (cells + 1,) offsets. The rows start[i] …
-start[i+1] − 1 contain the distinct values of cell i in increasing order, with the number of
-attempts (`count`) and of passing attempts (`passed`) per value. Every cell has at least one row.
+A cell is one task of one model. `start` contains the offset of each cell and one end offset. The
+rows start[i] … start[i+1] − 1 contain the distinct values of cell i in increasing order, with the
+number of attempts (`count`) and of passing attempts (`passed`) per value. Every cell has at least
+one row.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ def best_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> 
     (x_{j+1} − x_j) pass@k(n, n − N_j). If all scores are 0 or 1, best@k therefore equals pass@k to
     the last digit.
 
-    value : (rows,) finite scores.  `passed` is not used.  Returns (cells,), in the range of the
-        cell's scores, error ≤ 1e-12 of that range; NaN if n < k.
+    value : the finite score of each row.  `passed` is not used.
+    Returns one number per cell, or NaN if n < k. The number is in the range of the cell's scores,
+    with an error of at most 1e-12 of this range.
 
     >>> best_at_k(np.array([0, 3]), np.array([0.0, 0.5, 1.0]), np.ones(3, int), np.zeros(3, int), 2)
     array([0.83333333])
@@ -57,7 +59,8 @@ def mean_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1
 def median_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1) -> Floats:
     """Median score of a cell's attempts; for even n, the mean of the two middle scores.
 
-    value : (rows,) finite scores, increasing within each cell.  Returns (cells,); NaN if n < k.
+    value : the finite score of each row, increasing within a cell.
+    Returns one median per cell, or NaN if n < k.
 
     >>> median_score(np.array([0, 2]), np.array([1.0, 9.0]), np.array([3, 1]), np.array([0, 0]))
     array([1.])
@@ -74,13 +77,14 @@ def median_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int =
 def mean_per_pass_contributions(
     start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1
 ) -> Floats:
-    """Contributions of cells to the ratio θ = Σ mean value / Σ pass rate.
+    """The contribution of each cell to the ratio θ = Σ mean value / Σ pass rate.
 
     A cell with the mean value x and the pass rate y contributes θ + (x − θ y) / ȳ. The mean of all
-    contributions is θ, and their variance estimates the variance of θ (delta method). The ratio θ
-    is computed from the given cells, so contributions depend on which cells are given.
+    contributions is θ, and the variance of this mean estimates the variance of θ (delta method).
+    The ratio θ is computed from the given cells, so contributions depend on which cells are given.
 
-    value : (rows,) finite values.  Returns (cells,); NaN if no attempt of any cell passed.
+    value : the finite value of each row.
+    Returns one contribution per cell, or NaN if no attempt of any cell passed.
 
     >>> cells = np.array([0, 1, 2]), np.array([1.0, 3.0]), np.array([1, 2]), np.array([1, 1])
     >>> (mean_per_pass_contributions(*cells).round(3).tolist(),

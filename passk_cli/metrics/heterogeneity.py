@@ -1,4 +1,4 @@
-"""Effects of tasks of different difficulty on pass^k and pass@k, and moments of success rates.
+"""The effects of differences between tasks on pass^k and pass@k, and moments of success rates.
 
 A task has the success rate p, and μ is the mean of p over tasks. If all tasks were equally hard,
 every task would have p = μ.
@@ -35,7 +35,8 @@ _BLOCK_TERMS = 1 << 20
 class RateCurves:
     """pass@k, pass^k, Δ_k and the coverage deficit of tasks with known success rates, at each k.
 
-    The bounds are the largest possible Δ_k and deficit at this mean success rate.
+    The bounds are the largest possible Δ_k and the largest possible deficit for tasks with the same
+    mean success rate.
     """
 
     pass_at_k: Floats
@@ -49,9 +50,9 @@ class RateCurves:
 def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
     """Compute pass@k, pass^k, Δ_k and the coverage deficit from exact success rates.
 
-    rates : (tasks,) in [0, 1].  ks : at least 1. Negative values of Δ_k and of the deficit are
-        rounding errors, and are set to 0. If all rates are equal, Δ_k and the deficit are exactly
-        0.
+    rates : the success rate of each task, in [0, 1].  ks : values of k, at least 1.
+    Negative values of Δ_k and of the deficit are rounding errors, and are set to 0. If all rates
+    are equal, Δ_k and the deficit are exactly 0.
 
     >>> curves = rate_curves(np.array([0.0, 1.0]), np.array([1, 10]))
     >>> (curves.pass_hat_k.tolist(), curves.heterogeneity_gain.round(6).tolist(),
@@ -89,9 +90,11 @@ def power_of_mean_new_tasks(values: Floats, ks: Ints) -> Floats:
     the elementary symmetric polynomial e_k. The recursion uses only weighted means, so no digits
     are lost.
 
-    values : (tasks,) pass rates c/n. With clusters, use the contributions of the clusters to the
-    mean. The estimate is then unbiased for clusters of equal size, and nearly unbiased for others.
-    ks : at least 1.  Returns (k's,); NaN if k is above the number of tasks (clusters).
+    values : the pass rate c/n of each task. With clusters, use the contributions of the clusters to
+    the mean. The estimate is then unbiased for clusters of equal size, and nearly unbiased for
+    clusters of different sizes.
+    ks : values of k, at least 1.
+    Returns one estimate per k, or NaN if k is above the number of tasks (or clusters).
 
     >>> power_of_mean_new_tasks(np.array([0.5, 0.5, 1.0]), np.array([1, 3, 4])).round(6).tolist()
     [0.666667, 0.25, nan]
@@ -113,7 +116,8 @@ def power_of_mean_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
     probability is the mean of Π C(c_t, K_t) / C(n_t, K_t) over (K_1, …, K_T) ~ Multinomial(k; 1/T,
     …, 1/T).
 
-    n, c : (tasks,).  ks : at least 1.  Returns (k's,); NaN if k is above the smallest n.
+    n, c : number of attempts and of passes at each task.  ks : values of k, at least 1.
+    Returns one estimate per k, or NaN if k is above the smallest n.
 
     >>> two, ks = np.array([2, 2]), np.array([1, 2])
     >>> power_of_mean_these_tasks(two, np.array([1, 2]), ks).round(9).tolist()
@@ -136,7 +140,7 @@ def power_of_mean_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
 
 
 def _all_pass_probabilities(n: Ints, c: Ints, rate: float, ks: Ints) -> Floats:
-    """P(all attempts pass | Σ K_t = k) for independent K_t ~ Poisson(rate / tasks) and each k."""
+    """For each k, P(all attempts pass | Σ K_t = k) with independent K_t ~ Poisson(rate / tasks)."""
     last = int(ks.max())
     task_rate, most = rate / len(n), max(rate, last) / len(n)
     j = np.arange(min(last, math.ceil(most + 12 * math.sqrt(most) + 30)) + 1)
@@ -190,8 +194,8 @@ def moments_new_tasks(values: Floats) -> RateMoments:
     The mean of pass^j over tasks estimates E p^j, and products of such moments are estimated from
     means over different tasks. Therefore the moments do not include the noise of the attempts.
 
-    values : (tasks × 3) pass^1, pass^2, pass^3; for clusters as in
-        `power_of_mean_new_tasks`.
+    values : pass^1, pass^2 and pass^3 of each task, (tasks × 3). With clusters, use contributions
+        as in `power_of_mean_new_tasks`.
     The variance needs 2 tasks and n ≥ 2, and the third moment needs 3 tasks and n ≥ 3. A moment is
     NaN if there are not enough tasks or attempts.
     """
@@ -209,8 +213,8 @@ def moments_new_tasks(values: Floats) -> RateMoments:
 def moments_these_tasks(n: Ints, c: Ints) -> RateMoments:
     """Moments of the success rates of exactly these tasks, without the noise of the attempts.
 
-    n, c : (tasks,).  The variance needs n ≥ 2 at all tasks, and the third moment needs n ≥ 3. A
-        moment is NaN if n is too small.
+    n, c : number of attempts and of passes at each task. The variance needs n ≥ 2 at all tasks, and
+        the third moment needs n ≥ 3. A moment is NaN if n is too small.
     """
     first, second, third = (pass_hat_k_pairs(n, c, k) for k in (1, 2, 3))
     mixed = (first.sum() * second.sum() - (first * second).sum() + third.sum()) / len(n) ** 2

@@ -22,8 +22,10 @@ def majority_at_k(start: Ints, value: Ints, count: Ints, passed: Ints, k: int) -
     answer (code −1) may be drawn, but never win. If no drawn attempt has an answer, the result is a
     failure. An answer is correct with probability passed / count.
 
-    start, value, count, passed : rows of cells, as in `graded`; `value` contains answer codes.
-    Returns (cells,) in [0, 1], absolute error ≤ 1e-12 for n ≤ 1,000; NaN if n < k.
+    start, value, count, passed : the rows of the cells, as in the module `graded`. `value` contains
+    codes of answers.
+    Returns one probability per cell, or NaN if n < k. The absolute error is at most 1e-12 for
+    n ≤ 1,000.
 
     The calculation uses generating functions and is exact up to rounding. To draw k attempts
     without replacement, you can draw each attempt independently with probability θ = k/n, under the
@@ -37,7 +39,7 @@ def majority_at_k(start: Ints, value: Ints, count: Ints, passed: Ints, k: int) -
     dt = 1/(j+1) splits the win. The integrand is a polynomial in t, so Gauss–Legendre integration
     is exact. Only answers that occur in m_j ≥ v attempts need a limit of v votes. All other
     answers, and attempts without an answer, form one binomial distribution. The time grows with Σ_j
-    m_j² k, about 1 ms per cell at n = 256, k = 64.
+    m_j² k. A cell with n = 256 takes about 1 ms for k = 64.
 
     >>> three_votes = np.array([7, 8]), np.array([2, 1]), np.array([2, 0])  # right, right, wrong
     >>> [round(float(majority_at_k(np.array([0, 2]), *three_votes, k)[0]), 6) for k in (1, 2, 3)]
@@ -87,7 +89,7 @@ class _VoteTable:
 
     votes : number of attempts with each answer, in decreasing order, (cells × answers).
     answer_pass_rates : share of passes among the attempts with each answer, (cells × answers).
-    log_factorials : log 0!, log 1!, log 2!, …
+    log_factorials : the logarithms of 0!, 1!, 2!, …
     """
 
     n: Ints
@@ -97,7 +99,7 @@ class _VoteTable:
     log_factorials: Floats
 
     def correct_majority_probability(self) -> Floats:
-        """P(the leading answer is correct) in each cell, summed over the leader's votes v."""
+        """The probability that the leading answer is correct, in each cell."""
         total = np.zeros(len(self.n))
         total_draws = self._binomial_table(self.n, np.full(1, self.k), self.n)[0]
         for v in range(1, min(self.k, int(self.votes[:, 0].max())) + 1):
@@ -143,7 +145,7 @@ class _VoteTable:
         return won
 
     def _binomial_table(self, m: Ints, i: Ints, n: Ints) -> Floats:
-        """The probabilities b(m, i) with θ = k/n, of shape (i × m); 0 if i < 0 or i > m."""
+        """The probabilities b(m, i) for θ = k/n, (i × m), which are 0 if i < 0 or i > m."""
         i = i[:, None]
         inside = (i >= 0) & (i <= m)
         chosen_votes = np.where(inside, i, 0)

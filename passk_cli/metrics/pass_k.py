@@ -28,9 +28,9 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     The k attempts are drawn without replacement from the n observed attempts. The estimate of E[1 −
     (1−p)^k] is unbiased if the attempts are exchangeable.
 
-    n, c, k : integer arrays, broadcastable; 0 ≤ c ≤ n ≤ 10⁹, 1 ≤ k ≤ 10⁹.  Returns floats in
-        [0, 1], relative error ≤ 1e-12. The result is NaN if n < k, because there are too few
-        attempts.
+    n, c, k : integer arrays, which are broadcast, with 0 ≤ c ≤ n ≤ 10⁹ and 1 ≤ k ≤ 10⁹.
+    Returns probabilities with a relative error of at most 1e-12. The result is NaN if n < k,
+    because there are too few attempts.
     For failure probabilities near zero, use `pass_hat_k(n, n − c, k)` instead of 1 − pass@k.
     Errors: ValueError if c is outside [0, n], n or k is above 10⁹, k < 1, or a value is not a whole
     number.
@@ -48,8 +48,8 @@ def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     The estimate of E[p**k] is unbiased if the n attempts are exchangeable. The result is NaN if n <
     k, because there are too few attempts.
 
-    The arguments and errors are the same as for `pass_at_k`.  Returns floats in [0, 1],
-    relative error ≤ 1e-12 down to the smallest normal number.
+    The arguments and errors are the same as for `pass_at_k`.
+    Returns probabilities with a relative error of at most 1e-12 down to the smallest normal number.
     Source: Yao and others 2024, "tau-bench", the estimator of pass^k.
 
     >>> pass_hat_k(4, 3, [1, 2, 4, 5]).tolist()
@@ -75,7 +75,7 @@ def unique_pairs(n: Ints, c: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def cached_values(function: Callable[..., Floats], of: Any, n: Ints, c: Ints) -> Floats:
-    """The read-only result of function(of, n, c), from a cache if there are only few pairs."""
+    """The result of function(of, n, c). For few pairs, the result is cached and read-only."""
     if len(n) > _FEW_PAIRS:
         return function(of, n, c)
     return _cached_pair_values(function, of, n.tobytes(), c.tobytes())
@@ -108,7 +108,7 @@ def pass_hat_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
 def rate_pairs(n: Ints, c: Ints, k: int, share: object) -> Floats:
     """Pass rate of each (n, c) pair, for metrics that are known only as a range.
 
-    k and `share` are ignored.
+    The function ignores `k` and `share`.
     """
     return pass_at_k_pairs(n, c, 1)
 
@@ -123,10 +123,11 @@ def gain_pairs(n: Ints, c: Ints, k: int) -> Floats:
 
 
 def _miss_probability(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
-    """P(k of n attempts include none of m given attempts) = C(n−m, k) / C(n, k), or the logarithm.
+    """The probability C(n−m, k) / C(n, k) that k of n attempts include none of m given attempts.
 
     The probability is a product of m factors 1 − k/(n−j), and also a product of k factors 1 −
-    m/(n−j). The function computes the shorter of the two products. The function requires n − m ≥ k.
+    m/(n−j). The function computes the shorter of the two products, and requires n − m ≥ k. If
+    `logs` is true, the result is the logarithm of the probability.
     """
     terms, size = np.minimum(m, k)[:, None], np.maximum(m, k)[:, None]
     longest = int(terms.max(initial=0))
@@ -173,9 +174,9 @@ def pass_at_and_hat_curve_blocks(
 
     The cumulative products run over all k, so all k's together take as long as the largest k.
 
-    n, c : (cells,).  ks : increasing, at least 1.
-    Yields (slice of ks, pass@k, pass^k). The values of both metrics are arrays (k's of the slice ×
-    cells), with NaN if n < k.
+    n, c : number of attempts and of passes of each cell.  ks : increasing values of k, at least 1.
+    Yields tuples of a slice of `ks`, pass@k and pass^k. Both metrics are arrays (k's of the slice ×
+    cells), which are NaN if n < k.
     The relative error is at most 1e-12 up to k = 10⁵.
     """
     un, uc, index = unique_pairs(n, c)

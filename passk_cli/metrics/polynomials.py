@@ -20,7 +20,7 @@ Term = tuple[float, float, int, int]
 class Polynomial:
     """The polynomial Σ sign · exp(log) · p^passes · (1 − p)^failures, for p in [0, 1].
 
-    terms : (log, sign, passes, failures) per term. Logarithms are used because binomial
+    terms : one tuple (log, sign, passes, failures) per term. Logarithms are used because binomial
         coefficients and powers of small rates are outside the range of floats.
 
     >>> one_of_two = Polynomial(((math.log(2), 1.0, 1, 1),))
@@ -41,7 +41,10 @@ class Polynomial:
         return total
 
     def beta_expectation(self, a: float | Floats, b: float | Floats) -> Floats:
-        """The mean over p ~ Beta(a, b): Σ ± exp(log) B(a + passes, b + failures) / B(a, b)."""
+        """The mean value of the polynomial over p ~ Beta(a, b).
+
+        The mean is Σ ± exp(log) B(a + passes, b + failures) / B(a, b).
+        """
         from passk_cli.scipy_special import betaln
 
         a, b = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(b, np.float64))
@@ -96,7 +99,7 @@ def expectation_polynomial(values: Floats) -> PolynomialOrComplement | None:
     """The expectation of a metric of k attempts, as a polynomial in the success rate.
 
     The expectation is Σ_i v_i C(k, i) p^i (1−p)^(k−i).
-    values : (k + 1,), the values v_0 … v_k of the metric for 0 … k passes among k attempts.
+    values : the values v_0, …, v_k of the metric for 0, …, k passes among k attempts.
     Returns (polynomial, False), or (polynomial of 1 − metric, True) if the second polynomial has
     fewer terms, for example (1 − p)^k for pass@k. The result is None if both polynomials have more
     than 200 terms.

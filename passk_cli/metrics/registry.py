@@ -48,8 +48,9 @@ from passk_cli.suggestions import did_you_mean_or_list, probable_share, respell_
 class MetricDefinition:
     """A family of metrics, with one metric per k.
 
-    value_function : function (n, c, k) → values for metrics of counts; otherwise function (start,
-        value, count, passed, k) → values, as in `metrics/graded.py`. For a ratio of two
+    value_function : the function that computes the values. The arguments are (n, c, k) for metrics
+        of counts, with the share if a metric has one, and (start, value, count, passed, k) for
+        other metrics, as in `metrics/graded.py`. For a ratio of two
         means, the values are the contributions of tasks to the ratio. If `is_known_only_as_range`
         is true, the values are pass rates.
     meaning : one sentence that may contain {k}, and {share} for the share τ.
@@ -57,11 +58,11 @@ class MetricDefinition:
         "solution", "attempt" (order of the attempts), or an amount, for example "cost".
     bounds : function of k that returns the lowest and highest possible value; None if these values
         depend on the scores.
-    has_k : if false, k is 1 and not in the name.
+    has_k : whether the name contains k. If false, k is 1.
     is_monotone_in_passes : whether one more pass never decreases the value.
-    amount_unit : unit of a metric of cost, time or tokens, for which less is better.
+    amount_unit : unit of a metric for which less is better: a cost, a time or a number of tokens.
     is_known_only_as_range : whether counts determine only a range, for example for cover@0.8.
-    citation_keys : keys of study/references.bib.
+    citation_keys : keys of the references in study/references.bib.
     """
 
     value_function: Callable[..., Floats]
@@ -219,13 +220,14 @@ class Metric:
         return str(self.k) + (share and f":{share}")
 
     def values(self, n: Ints, c: Ints) -> Floats:
-        """The metric of each (n, c) pair, for a metric of counts; NaN if n < k."""
+        """The value of each pair (n, c), for a metric of counts; NaN if n < k."""
         share = () if self.share is None else (self.share,)
         return self.definition.value_function(n, c, self.k, *share)
 
     @property
     def expectation_polynomial(self) -> PolynomialOrComplement | None:
-        """The metric's expectation as a polynomial in the success rate; None if unknown or long."""
+        """The expectation as a polynomial in the success rate; None if it is unknown or too
+        long."""
         if self.family in ("pass@", "pass^"):
             complement = self.family == "pass@"
             return (all_fail_polynomial if complement else pass_hat_k_polynomial)(
@@ -242,12 +244,11 @@ class Metric:
         )
 
     def value_at_rates(self, rates: Floats) -> Floats:
-        """The metric at exact success rates of any shape.
+        """The value of the metric at each exact success rate, for an array of any shape.
 
         For a metric without a polynomial, each rate is replaced by 1,000 attempts with the nearest
         number of passes.
-        Errors: If the metric needs more than counts, `value_at_rates` raises the errors of
-        `values`.
+        Errors: the same errors as in `values` for a metric that needs more than counts.
 
         >>> parse_metric("pass^2").value_at_rates(np.array([0.5, 1.0])).tolist()
         [0.25, 1.0]
@@ -262,7 +263,7 @@ class Metric:
         return 1.0 - value if complement else value
 
     def values_from_attempts(self, attempts: AttemptValueCounts) -> Floats:
-        """The metric of each cell, for a metric that needs more than counts; NaN if n < k."""
+        """The value of each cell, for a metric that needs more than counts; NaN if n < k."""
         a = attempts
         return self.definition.value_function(
             a.cell_offsets, a.value, a.count, a.pass_count, self.k
@@ -274,7 +275,7 @@ class MetricChange(Metric):
     """The change between two metrics of a model: the value of `end_metric` minus the value of
     `start_metric`.
 
-    k is the larger k of the two metrics.
+    The k of the change is the larger k of the two metrics.
 
     >>> parse_change("pass@1:pass@10").name
     'pass@10 − pass@1'
@@ -368,7 +369,7 @@ class MetricChange(Metric):
 
 
 def parse_change(text: str) -> MetricChange:
-    """Parse a change such as "pass@1:pass@100". ValueError if the text is not a change."""
+    """Parse a change such as "pass@1:pass@100". Raise ValueError for text that is not a change."""
     # The name of a metric may itself contain a colon: "gpass@8:0.5:pass@8".
     names = re.fullmatch(r"([^:]+(?::[\d.]+)?):([^:]+(?::[\d.]+)?)", text.strip())
     if names is None:
@@ -458,7 +459,7 @@ def parse_ks(text: str) -> tuple[int, ...]:
 
 
 def default_ks(n_min: int) -> tuple[int, ...]:
-    """The k's 1, 10 and 100 up to `n_min`, or 1, 2, 4, … and `n_min` if fewer than two remain.
+    """The k's 1, 10 and 100 up to `n_min`, or 1, 2, 4, … and `n_min` if `n_min` is below 10.
 
     >>> default_ks(200), default_ks(10), default_ks(5), default_ks(1)
     ((1, 10, 100), (1, 10), (1, 2, 4, 5), (1,))
@@ -501,11 +502,12 @@ def task_values(
     c: Ints,
     attempts: Mapping[str, AttemptValueCounts] | None = None,
 ) -> Floats:
-    """Values of several metrics for the same cells, as a (metrics × cells) array.
+    """The values of several metrics for the same cells, as an array (metrics × cells).
 
-    n, c : integer arrays of one shape (cells,).  Returns NaN if n < k.
-    attempts : required attempt data → attempts of the cells, for metrics that need more than
-        counts.
+    n, c : number of attempts and of passes of each cell.
+    attempts : for metrics that need more than counts, maps the required attempt data to the
+        attempts of the cells.
+    Returns NaN for cells with n < k.
 
     >>> metrics = [parse_metric("pass@1"), parse_metric("pass^2")]
     >>> task_values(metrics, np.array([2, 2]), np.array([1, 2]))
@@ -524,7 +526,7 @@ def task_values(
 
 
 def metric_completions(incomplete: str) -> list[str]:
-    """Completions of the last name in a list of metrics, for the completion in a shell.
+    """Completions of the last name in a list of metrics, which a shell can offer.
 
     >>> metric_completions("pass@10,mean,dis")[0], metric_completions("gpass@1")
     ('pass@10,mean,distinct@1', ['gpass@10:0.5', 'gpass@100:0.5'])
@@ -541,7 +543,7 @@ def metric_completions(incomplete: str) -> list[str]:
 
 
 def meaning_by_family_pattern() -> dict[str, str]:
-    """The meaning of each family of metrics, by patterns such as "gpass@K:τ"."""
+    """A dict that maps patterns such as "gpass@K:τ" to the meaning of the family of metrics."""
     return {
         family
         + "K" * kind.has_k

@@ -18,13 +18,13 @@ class AttemptValueCounts:
 
     A cell is one model at one task.
 
-    cell_offsets : integers with the shape (cells + 1,).  The rows cell_offsets[i] …
+    cell_offsets : the offset of each cell, and one end offset.  The rows cell_offsets[i] …
         cell_offsets[i+1] − 1 belong to cell i and are sorted by value.  An attempt without a known
         amount may have no row.
     value : a score (float), an amount (float ≥ 0, or NaN if unknown), the code of an answer or a
         solution (int, or −1 if missing), or the number or time of an attempt (float).
-    count : the number of attempts of the row's cell that have the row's value, at least 1.
-    pass_count : the number of these attempts that passed.
+    count : for each row, the number of attempts of the cell with this value, at least 1.
+    pass_count : for each row, the number of attempts of the cell with this value that passed.
     valueless : number of attempts without an answer or a solution (code −1).
     unparsed : number of attempts with a solution that passk could not parse as Python.
 

@@ -30,8 +30,8 @@ class AttemptNumbering:
     """Facts about the attempt numbers in each cell, which may explain why some cells have more
     attempts than others.
 
-    attempts_including_gaps : number of attempts that each cell would have without gaps in the
-        attempt numbers.
+    attempts_including_gaps : number of attempts that each cell would have if no attempt numbers
+        were missing.
     last_passed : for each cell, 1 if the attempt with the largest number passed, 0 if this attempt
         failed, and −1 if its outcome is unknown.
     """
@@ -55,9 +55,10 @@ class Counts:
         in n, and may pass or fail.  `missing` is None unless the data was read with
         `missing="bounds"`.
     clusters : name of the cluster of each task, or None if tasks have no clusters.
-    attempts : requested data of single attempts: "score", "answer", "solution", "attempt" (their
-        order), or an amount ("cost" in dollars, "tokens_in", "tokens_out", "tokens", "duration" in
-        seconds, "turns") → their values.  If only scores were requested, all c are 0.
+    attempts : maps the name of requested data to the data of single attempts.  The names are
+        "score", "answer", "solution", "attempt" (the order of attempts), and the names of amounts:
+        "cost" in dollars, "tokens_in", "tokens_out", "tokens", "duration" in seconds, and "turns".
+        If only scores were requested, all c are 0.
     attempt_numbering : facts about the attempt numbers, if they may explain why n differs between
         cells.
     reread : a function that reads the same data again with a different request, or None if passk

@@ -101,8 +101,8 @@ class MissingOutcomes:
         return int(self.missing_counts[rows].sum()), int(self.attempt_counts[rows].sum())
 
     def emptied_task_counts_by_series(self) -> dict[tuple[str, ...], int]:
-        """A dict that maps a series to its number of tasks without any outcome, for every series
-        with at least one such task.
+        """A dict that maps each series to the number of tasks without any outcome.  Series without
+        such tasks are left out.
 
         >>> losses = MissingOutcomes.from_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4],
         ...     [4, 3, 4])

@@ -34,7 +34,7 @@ class FileReading:
 class UnlabelledAttempt(NamedTuple):
     """An attempt without a label, which passk can select at random for labelling.
 
-    stratum : code of the pair of the judge's verdict and whether most attempts at the task pass.
+    stratum : a code that combines the judge's verdict with whether most attempts at the task pass.
     position_in_stratum : random position of the attempt in its series and stratum.
     stratum_size : number of attempts in the series and stratum.
     task_position : random position of the task among all tasks.
@@ -78,7 +78,7 @@ class ReadFacts:
     missing_outcomes : missing outcomes by model and task, or None if no outcome is missing.
     duplicate_count : number of rows that repeat an attempt.  duplicates_policy : value of
         --duplicates.
-    duplicates_checked : whether attempts have numbers, because the check for duplicates needs
+    duplicates_checked : whether passk checked for duplicates, which is possible if attempts have
         numbers.
     unnumbered_attempts : number of attempts without a number, if other attempts have numbers.
     skipped_lines : number of lines that are not records, which --skip-bad leaves out.
@@ -87,24 +87,24 @@ class ReadFacts:
     unclear_outcome_count : number of outcomes that are neither pass nor fail (only for `describe`).
     numeric_groups : --by columns that contain numbers in every file.
     files_with_unnumbered_repeats : files with several unnumbered attempts by one model at one task.
-    described_columns : all columns of the data, with columns that have a role first (only for
-        `describe`).
-    missing_reasons_by_model : model → reason for a missing outcome → number of attempts, if files
-        contain reasons.
+    described_columns : all columns of the data, beginning with the columns that have a role (only
+        for `describe`).
+    missing_reasons_by_model : for each model, the number of attempts per reason for a missing
+        outcome, if files contain reasons.
     pooled_runs_by_model : model → number of runs that were pooled, if there are several.
     non_result_files : files of a folder that contain no results and were skipped.
     files_without_outcome : files of a folder that do not have the requested outcome.
     left_out_files : files of a folder that may contain results but were not read, with the reason.
-    suggestion_by_option_value : (option, name of a model or task in the option) → "" if the data
-        contains the name, else a similar name.
+    suggestion_by_option_value : for each option and each name of a model or task in its value, ""
+        if the data contains the name, or else a similar name.
     model_aliases : name of a model in the data → name that replaces it.
     tasks_in_random_order : tasks in the order in which they were sampled at random, if the files
         contain this order.
     error_outcomes : number of attempts with an error, and how many of these attempts have no
         outcome.  `error_outcomes` is None if no command requested it.
-    judge_errors : how often a judge erred on other attempts: (passed, all) of the attempts with the
-        label fail, and (failed, all) of the attempts with the label pass.  `judge_errors` is () if
-        these numbers are unknown.
+    judge_errors : how often a judge erred on other attempts, as two pairs of numbers: (passed, all)
+        for attempts with the label fail, and (failed, all) for attempts with the label pass.
+        `judge_errors` is () if these numbers are unknown.
     unlabelled_attempts : attempts without a label, from which passk can select attempts for
         labelling.
     sampled_rows : order of attempts and groups of tasks in a sample of the rows, if requested.
@@ -151,7 +151,7 @@ class ReadFacts:
     sampled_rows: SampledRows | None = None
 
     def option_names_in_data(self, option: str) -> list[str]:
-        """The names in the value of an option that the data also contains, for example names of
+        """The names in the value of an option that also occur in the data, for example names of
         tasks."""
         return sorted(
             name
@@ -161,7 +161,7 @@ class ReadFacts:
 
     @property
     def pooled_setting_columns(self) -> tuple[str, ...]:
-        """The columns of settings that passk pooled, because of --pool or with a warning."""
+        """The setting columns that passk pooled, either because of --pool or with a warning."""
         notes = (s for s in self.messages if s.name == "pooled-settings")
         return (
             *self.pooled_columns,

@@ -42,7 +42,7 @@ class NumberView(NamedTuple):
 class MetricView(NamedTuple):
     """A metric for the page template.
 
-    ticks : position of each axis tick, in percent, and its label.
+    ticks : for each tick of the axis, the position in percent and the label.
     lower_is_better : whether lower values are better.  tested : whether tests rank the models by
         this metric.
     """

@@ -1,4 +1,5 @@
-"""A report page as Markdown, with one picture per chart for light and one for dark screens."""
+"""A report page as Markdown, with two pictures per chart: one for light and one for dark
+screens."""
 
 from __future__ import annotations
 

@@ -238,10 +238,10 @@ class Findings:
     ) -> None:
         """Write the results to a file, completely or not at all.
 
-        path : the suffix sets the content.  Files with the suffix .csv, .tsv, .json, .jsonl or
-            .parquet contain one row per result, .md, .tex and .txt files contain the tables, and
-            .png, .svg, .pdf and .html files contain charts.  For `report`, .html and .md files
-            contain the whole page.
+        path : the suffix sets the content.  Files that end in .csv, .tsv, .json, .jsonl or .parquet
+            contain one row per result.  Files that end in .md, .tex or .txt contain the tables.
+            Files that end in .png, .svg, .pdf or .html contain charts.  For `report`, .html and .md
+            files contain the whole page.
         digits : number of decimals in tables.  percent : whether shares are shown as percentages.
         theme, size, title, bands, highlight, panel : options of a chart; see `chart`.
         stacked : whether the tables of a .tex file fit a narrow column, with intervals below their

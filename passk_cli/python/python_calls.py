@@ -1,4 +1,4 @@
-"""Writes options as Python keywords and commands as Python calls, for messages and errors."""
+"""Writes options as Python keywords, and commands as Python calls, for messages and errors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PythonCall:
     options: Mapping[str, Any]
 
     def has_files_of_fix(self, settle: SuggestedFix) -> bool:
-        """Whether the call's data contains every file to which a fix gives a label."""
+        """Whether the data of the call contains every file that a fix labels."""
         several = isinstance(self.data, list | tuple)
         files = {item for item in self.data if isinstance(item, str)} if several else ()
         return settle.label_by_file.keys() <= {*files}

@@ -93,7 +93,7 @@ def _finite_limits(interval: Estimate | Limits) -> dict[str, float | None]:
 
 
 def error_document(error: PasskError, form: str) -> str:
-    """An error as a JSON document.  form : "json" or "jsonl"."""
+    """An error as a JSON document in the format `form`, which is "json" or "jsonl"."""
     place, problem, remedy = map(printable, error.parts)
     data = {
         "name": error.name, "kind": error.kind, "place": place, "problem": problem,

@@ -15,7 +15,7 @@ _TICK_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
 def strip_column(cells: Sequence[Cell], room: int) -> tuple[str, list[tuple[str, str]]]:
     """A column of drawn intervals: its heading, which is a scale, and one bar per row.
 
-    cells : estimates with limits.  All other cells have an empty bar.
+    cells : the cells of the column.  Cells other than estimates with limits have an empty bar.
     room : the largest width of the column in characters.
 
     >>> heading, bars = strip_column([Estimate(0.3, low=0.2, high=0.4), None], 21)

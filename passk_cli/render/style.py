@@ -49,7 +49,7 @@ _EMPTY, _EXPLAINED = "–", re.compile("(^|[ ,])–[: ]")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Style:
-    """How a report is written as text, from the options about output.
+    """How a report is written as text, according to the options about output.
 
     digits : number of decimals of a share.  If `digits` is None, a share has 3 decimals, or 1
         decimal as a percentage.

@@ -1,9 +1,9 @@
 """Writes a report for a terminal, with tables that fit the width of the terminal.
 
-If a table is too wide, passk shows one decimal less, and moves intervals below estimates if there
-are few rows.  If the table is still too wide, passk leaves out columns that the answer does not
-mention, and finally shortens long names.  With --full, passk splits the table into blocks of
-columns instead.
+If a table is too wide, passk shows one decimal less.  If the table has few rows, passk also moves
+intervals below the estimates.  If the table is still too wide, passk leaves out columns that the
+answer does not mention, and finally shortens long names.  With --full, passk splits the table into
+blocks of columns instead.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ FormattedColumns = list[tuple[str, list[tuple[str, str]]]]
 def _fit_table(
     table: Table, style: Style, width: int, answer: str
 ) -> Iterator[tuple[RichTable, list[str]]]:
-    """Yield the table or its blocks in the widest form that fits, each with its hidden headings.
+    """Yield the widest fitting form of the table or of each block, with the hidden headings.
 
     With --full, no column is left out, and a table that does not fit is split into blocks.
     """
@@ -188,10 +188,10 @@ def _formatted_columns(table: Table, style: Style, stacked: bool) -> FormattedCo
 def _important_columns(
     table: Table, columns: FormattedColumns, width: int, answer: str
 ) -> list[int]:
-    """The indices of the columns to show if a table is too wide for all of its columns.
+    """The indices of the columns to show if a table is too wide to show all columns.
 
-    These columns identify a row, contain a verdict, or occur in the answer.  Further columns are
-    added as long as they fit, but names are not shortened to make room for them.
+    Important columns identify a row, contain a verdict, or occur in the answer.  Further columns
+    are shown if they fit without shortened names.
     """
     keys, groups = _key_columns(table), _column_groups(table)
     headers = [[table.columns[i].header for i in group] for group in groups]

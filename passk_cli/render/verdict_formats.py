@@ -95,7 +95,7 @@ def github_error(problem: str) -> str:
 
 
 def github_errors_and_warnings(report: Report, style: Style) -> str:
-    """The GitHub workflow commands of a gate with at most ten errors and at most ten warnings."""
+    """The GitHub workflow commands of a gate, limited to ten errors and ten warnings."""
     commands, annotations = github(report, style).splitlines(keepends=True), []
     for level in ("error", "warning"):
         lines = [line for line in commands if line.startswith(f"::{level} ")]
@@ -107,7 +107,7 @@ def github_errors_and_warnings(report: Report, style: Style) -> str:
 
 
 def gitlab(report: Report, style: Style) -> str:
-    """A GitLab code-quality report, with one issue per rule that does not pass and per warning.
+    """A GitLab code-quality report, with one issue per warning and per rule that does not pass.
 
     The fingerprint of an issue depends on the rule but not on numbers, so that a merge request
     shows new and resolved issues.
@@ -152,7 +152,7 @@ def _code_quality_issue(
 
 
 def finding_text(check: GateCheck, style: Style) -> str:
-    """The finding of a check, followed by details that the finding does not contain."""
+    """The finding of a check, followed by those details that the finding does not contain."""
     text = sentence_text(check.finding, style)
     details = (part for detail in check.details for part in detail.split("; "))
     further = [part for part in details if part not in text]

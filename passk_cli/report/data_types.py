@@ -153,7 +153,7 @@ class OptionHint:
         return self.text(str)
 
     def text(self, spelling: Callable[[OptionWithValue | SuggestedFix], str]) -> str:
-        """The hint with the option as the function `spelling` writes it."""
+        """The hint as text.  The function `spelling` writes the option."""
         return ": ".join(filter(None, (self.words, spelling(self.option))))
 
 
@@ -172,24 +172,25 @@ ALWAYS, FULL, DATA, BRIEF, COMMENT, WIDE = "always", "full", "data", "brief", "c
 class Column:
     """A column of a table, which is also a field of csv and json and an entry of the reference.
 
-    header : the heading of the column.  For a number in a sentence, the unit under --percent ("%"
-        if empty).
+    header : the heading of the column.  For a number in a sentence, `header` is the unit with
+        --percent ("%" if `header` is empty).
     kind : "text", "count", "share" (in [0, 1], or a difference of shares; obeys --percent), "fine"
         (a share with two more decimals, because small values matter), "given" (a share that an
         option sets, with all of its digits), "score" (a number with an unknown unit), "amount"
         (money or a ratio, with two decimals), "number" (of any size, with four significant digits),
         "points" (a difference of shares, in percentage points), "p" (a p-value), "strip" (attempts
         in their order, "+" passed and "-" failed) or one of QUANTITIES.
-    stays_with_previous : whether the column must stay next to the column before it.
+    stays_with_previous : whether the column must stay next to the previous column.
     meaning : one sentence, for --full, `passk help COMMAND`, the documentation and JSON Schema.
-    field_name : the name in csv, json and Python.  "" if the column appears only in tables.
+    field_name : the name in csv, json and Python, or "" if the column appears only in tables.
     visibility : ALWAYS, FULL (only with --full), WIDE or DATA (only in csv, json and Python).
     cell_of_record : a function that takes a record (and an item, if the column is repeated) and
-        returns the cell.  This is None for columns that appear only in csv and json.
+        returns the cell.  `cell_of_record` is None for columns that appear only in csv and json.
     repeated_items : a function that takes the section and returns the items of a repeated column.
-        The table repeats the column for each item; the name of the item replaces {} in header and
-        meaning.
-    exists_in_section : a function that takes the section and returns whether the column exists.
+        The table repeats the column for each item.  The name of the item replaces {} in `header`
+        and `meaning`.
+    exists_in_section : a function that takes the section and returns whether the section has the
+        column.
     kind_of_item : a function that takes the section and the item, and returns the kind of the
         column, if items have different kinds.
     example : the item that replaces {} in the documentation.
@@ -211,7 +212,7 @@ class Column:
 
     @property
     def with_example(self) -> Column:
-        """The column as the documentation shows it: a repeated column has its example as item."""
+        """The column for the documentation, in which `example` is the item of a repeated column."""
         if self.repeated_items is None or self.example is None:
             return self
         header, meaning = (text.format(self.example) for text in (self.header, self.meaning))
@@ -504,7 +505,8 @@ class Report:
     make_full_context : a function that returns the parts of the line below the tables that only
         --full shows.
     make_signature : a function that returns the signature: the options on which the results depend.
-    exports : maps the path of each file that an option requests to its columns (name → array).
+    exports : for each file that an option requests, the path of the file and the columns (name →
+        array).
     write_command_file : a function that writes a file of the command, for example a history. passk
         checks --error before the call.
     make_changed_tasks : a function that returns the changed tasks, which CI shows with the checks.

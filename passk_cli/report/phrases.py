@@ -34,8 +34,7 @@ def count_range(numbers: Collection[int], noun: str) -> str:
 
 
 def natural_key(name: str) -> list[tuple[int, int, str]]:
-    """A sort key that puts "task 3" before "task 28", and keeps the order of values of ordered
-    categories.
+    """A sort key that puts "task 3" before "task 28", and keeps the order of ordered categories.
 
     >>> sorted(["t28", "t3", "a10"], key=natural_key)
     ['a10', 't3', 't28']
@@ -58,7 +57,7 @@ def tasks_and_attempts(tasks: Collection[int], attempts: Collection[int]) -> str
 
 
 class SeriesName(str):
-    """The printed name of a series, which also contains its model and group values as `parts`.
+    """The printed name of a series, with the model and the group values as `parts`.
 
     An empty group value is printed as two quotes.
 
@@ -86,7 +85,7 @@ class SeriesName(str):
 def metrics_of_models_text(pairs: Sequence[tuple[str, str]]) -> str:
     """A short phrase with the names of results and models.
 
-    pairs : pairs of the name of a result and its model, in any order.
+    pairs : for each result, the name of the result and the name of the model, in any order.
 
     >>> metrics_of_models_text([("pass@1", "a"), ("pass@2", "b")])
     'pass@1 of a, pass@2 of b'

@@ -42,21 +42,23 @@ class Plot:
         None.
     printed_name_by_role : maps each role to the printed name of its values.
     points : for curves, the rows that are shown as points.  Points may lack some roles.
-    legend : for curves, maps "line", "band" or "points" to a text in the legend, if one is needed.
+    legend : for curves, maps "line", "band" or "points" to a text in the legend, if a legend is
+        needed.
     subtitle : sample sizes and intervals, as parts joined by " · ".
     x_title, y_title : titles of the axes.
     x_tick_labels : maps a value of x to the label of its tick.
     x_unit, y_unit : "$" for an amount of money, "min" for a time in minutes, "year" for a date.
-    log_x, log_y : whether the axis is logarithmic.  None means that this depends on the values.
+    log_x, log_y : whether the axis is logarithmic, or None if the values decide.
     y_limits : ends of the y-axis, or None to fit the values.
-    unit : "share" for shares and differences of shares, which --percent shows as percentages, else
-        "".
+    unit : "share" for shares and differences of shares, which --percent shows as percentages, or ""
+        for other values.
     hues : maps each model to the index of its colour and shape.  If `hues` is empty, the order of
         the models sets the index.
     all_models : all models of the data, if the chart may show only some models.
     leading_models : models that are coloured, if there are too many models for colours.
-    short_names : maps each model with a shortened name to this name.
-    series_with_bands : lines with their interval as a band.  If empty, all lines have bands.
+    short_names : maps each model with a shortened name to the shortened name.
+    series_with_bands : the series that have a band for the interval, or () if all series have
+        bands.
     group_columns : columns that split the results of a model, for example temperature.
     is_scatter_plot : whether the points of curves are the data, so that lines only connect points.
     only_with_full : whether files with several charts contain this chart only with --full.
@@ -144,13 +146,13 @@ def curves(
     points : rows with the same keys that are shown as points, with low and high as bars.
     hollow : rows that are shown as hollow points, with the same keys.
     marked : values of x at which lines have points without bars.
-    subtitle : text about sample sizes.  If there is only one series, its name is added to the
-        subtitle.
-    log_x : whether x is logarithmic.  None means that this depends on the range of x.
+    subtitle : text about sample sizes.  If there is only one series, the name of the series is
+        added to the subtitle.
+    log_x : whether x is logarithmic, or None if the range of x decides.
     log_y : whether y is logarithmic.  On a logarithmic y-axis, values of 0 or less are undefined.
     y_domain : ends of the y-axis, for example (0, 1) for shares.  If `y_domain` is None, the axis
         fits the data.
-    shares : whether y is a share or a difference of shares although y_domain is not (0, 1).
+    shares : whether y is a share or a difference of shares, even if `y_domain` is not (0, 1).
     """
     names = _drop_empty_roles(series=colour, kind=dash, panel=facet, x=x, y=y, low=low, high=high)
     dotted = (*points, *hollow)

@@ -1,4 +1,4 @@
-"""Makes captions and signature entries about the tests of a comparison and the adjustment of their
+"""Makes captions and signature entries about tests of comparisons and the adjustment of
 p-values."""
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ VERDICT_DISAGREEMENT = DiagnosticType(
 
 @dataclass(frozen=True)
 class Adjustment:
-    """Captions and signature entries about how p-values of several comparisons are adjusted."""
+    """Captions and signature entries about the adjustment of p-values of several comparisons."""
 
     comparisons: Sequence[Comparison]
     level: float

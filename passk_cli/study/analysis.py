@@ -51,7 +51,7 @@ class Analysis:
     pooled_baseline : the pooled runs of the baseline, if the baseline is a history.
     reading_messages : messages about reading files, in addition to the messages in the counts.
     signature_entries : entries that a command adds to the signature.
-    earlier_run_name : the label of the earlier of two runs, or "" if the runs have no labels.
+    earlier_run_name : the label of the earlier run if there are two runs, or "" without labels.
     read_texts : a function that reads the counts again with the solutions or answers of the
         attempts, or None if the data contains neither solutions nor answers.
     """
@@ -118,14 +118,14 @@ class Analysis:
         return compute_values(self.counts, chosen_metrics, self.short_tasks, only)
 
     def result(self, values: TaskValues, confidence: Confidence | None = None) -> Result:
-        """The mean of the task values of one series and metric, with its standard error and its
+        """The mean of the task values of one series and metric, with a standard error and an
         interval."""
         return self.results([values], confidence)[0]
 
     def results(
         self, values: Sequence[TaskValues] | None = None, confidence: Confidence | None = None
     ) -> list[Result]:
-        """The mean of the task values for each series and metric, with its standard error and its
+        """The mean of the task values for each series and metric, with a standard error and an
         interval."""
         values = self.task_values() if values is None else values
         confidence = confidence or self.confidence
@@ -232,10 +232,9 @@ class Analysis:
         mixed: int = 0, fixed: str = "no interval for these tasks",
         confidence: Confidence | None = None,
     ) -> Result:  # fmt: skip
-        """The mean, with its interval, of task values that do not come from a metric.
+        """The mean and the interval of task values that do not come from a metric.
 
-        attempts : for each value, the number of attempts behind the value, if the values are pass
-            rates.
+        attempts : if the values are pass rates, the number of attempts for each value.
         within : variance of each value over repeated attempts, for --population these-tasks.
         fixed : the reason why --population these-tasks gives no interval, if `within` is None.
         """
@@ -339,7 +338,8 @@ def _results_with_limits(
 
 
 def range_estimate(values: TaskValues, level: float) -> Estimate:
-    """The range of a metric that counts determine only as a range, with a value if it is narrow.
+    """The range of a metric that counts determine only as a range, with a value if the range is
+    narrow.
 
     If sampling stopped at a pass, the estimate has neither a range nor a value.
     """
@@ -356,8 +356,8 @@ def series_by_ascending_score(scores: Mapping[SeriesKey, float]) -> list[SeriesK
     """The series, sorted by score from the lowest to the highest, and by name if scores are equal.
 
     Scores that differ only by rounding count as equal.  Series with an empty group value come last.
-    If the values of a group column have an order, the models are sorted by their lowest score, and
-    the series of one model are sorted by their group values.
+    If the values of a group column have an order, the models are sorted by their lowest score.  The
+    series of one model are then sorted by their group values.
     """
     scores = {series: round(score, 12) for series, score in scores.items()}
     if not any(isinstance(part, OrderedCategory) for series in scores for part in series):

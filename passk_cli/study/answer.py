@@ -59,8 +59,7 @@ class Answer:
         return readable_template(self.template, forms=True)
 
     def sentence_about(self, subject: Any) -> AnswerSentence:
-        """The sentence of this answer, filled with the fields of a subject for which the answer is
-        true."""
+        """The sentence of this answer about a subject for which the answer is true."""
         return AnswerSentence(self.name, self.template, self.fields(subject))
 
 

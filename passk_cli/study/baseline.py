@@ -43,9 +43,9 @@ BASELINE_FILE_LEFT_OUT = DiagnosticType(
 
 @dataclass(frozen=True)
 class RunAndBaseline:
-    """The files of the new run, and the baseline if it is in separate files.
+    """The files of the new run, and the baseline if separate files contain the baseline.
 
-    files : the files of the new run, or None if these are exactly the files that the user gave.
+    files : the files of the new run, or None if the user gave exactly the files of the new run.
     """
 
     files: Sequence[str] | None
@@ -81,7 +81,7 @@ class RunAndBaseline:
         return cls(new_files, baseline, (BASELINE_FILE_LEFT_OUT(file=name),))
 
     def read_baseline(self, read: Callable[..., Counts], request: Request) -> Counts:
-        """Read the baseline with all its models.
+        """Read the baseline with all models.
 
         Errors: DataError if passk cannot read the baseline.  The error contains only the suggested
             fixes that also fit the new run.
@@ -113,7 +113,7 @@ class RunAndBaseline:
 
 
 def baseline_label(baseline: Any) -> str:
-    """The name of a baseline, which consists of its file names, or is the Python type of its data.
+    """The name of a baseline: the file names of the baseline, or the Python type of the data.
 
     >>> baseline_label("old=runs/old.jsonl"), baseline_label([{"task": "a", "passed": True}])
     ('old.jsonl', 'list')
@@ -131,8 +131,8 @@ def join_baseline(counts: Counts, baseline: Counts, label: str) -> tuple[Counts,
     """The joined counts of the run and the baseline, and the counts of the baseline with its final
     name.
 
-    If a model of the run has the same name as the model of the baseline, the label of the baseline
-    is added to the name of the baseline's model.
+    If a model of the run and the model of the baseline have the same name, the label of the
+    baseline is added to the name of the baseline's model.
 
     Errors: DataError for a baseline with several models, or with clusters that contradict the
         clusters of the run.

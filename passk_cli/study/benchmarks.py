@@ -67,8 +67,7 @@ def pooled_benchmarks_warning(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def differences_by_benchmark(counts: Counts, pair: Comparison) -> dict[str, float]:
-    """For each benchmark, the mean difference between two models on the tasks of this benchmark
-    that both models have."""
+    """For each benchmark, the mean difference between two models on their shared tasks."""
     benchmark_by_task = counts.read_facts.benchmark_by_task
     differences = (pair.values[0] - pair.values[1]).tolist()
     by_benchmark = group_by(

@@ -55,13 +55,14 @@ class MissingAttempts(NamedTuple):
     """A model with fewer attempts than the other models, and a test of whether hard tasks lack
     attempts more often than other tasks.
 
-    expected : number of attempts that the model would have with the usual number at every task.
+    expected : number of attempts that the model would have with the usual number of attempts at
+        every task.
     usual_attempts_per_task : number of attempts of the other models at each task.
     short_tasks, hard_short_tasks : number of tasks with fewer attempts than usual, and number of
-        hard tasks among them.  A task is hard if the other models' pass rate at this task is below
-        the median over all tasks.
+        hard tasks with fewer attempts than usual.  A task is hard if the other models' pass rate at
+        this task is below the median over all tasks.
     complete_tasks, hard_complete_tasks : number of tasks with the usual number of attempts, and
-        number of hard tasks among them.
+        number of hard tasks with this number of attempts.
     """
 
     series: tuple[str, ...]
@@ -142,7 +143,8 @@ def _with_fisher_test(uneven: MissingAttempts, short: Bools, rates: Floats) -> M
 
 
 def uneven_attempts_warning(counts: Counts) -> Iterator[Diagnostic]:
-    """The warning about models that lack attempts, with a test of the model that lacks the most."""
+    """The warning about models that lack attempts, with a test of the model that lacks the most
+    attempts."""
     lacking = models_lacking_attempts(counts)
     if not lacking:
         return
@@ -164,8 +166,8 @@ def require_exact_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
 
     drop : whether to leave out tasks that do not have exactly n attempts, with a warning instead of
         an error.
-    Errors: DataError for tasks with another number of attempts if `drop` is False, and always if no
-        task has n attempts.
+    Errors: DataError if no task has n attempts, or if `drop` is False and a task does not have n
+        attempts.
     """
     differs = counts.n != n
     if not differs.any():

@@ -43,8 +43,8 @@ class Confidence:
 
     interval : the name of the interval method, "none" for no intervals, or None for the default
         method of the population.
-    method_overrides : maps a method to the metrics that use this method instead of `interval`, or
-        to ("all",) for all metrics.
+    method_overrides : maps a method to the names of the metrics that use this method instead of
+        `interval`, or to ("all",) if all metrics use this method.
     uses_default_method : whether differences use the default method.  For differences of values
         that are all 0 or 1, the default method is `paired-score`.
     """
@@ -104,8 +104,8 @@ class Confidence:
         """Return this object, or raise ParameterError if its interval method does not allow missing
         outcomes.
 
-        With some methods, the widest interval occurs if only some of the missing outcomes pass,
-        rather than if all of them pass or all of them fail.
+        With some methods, the interval is widest if only some missing outcomes pass.  Such methods
+        do not allow missing outcomes.
         """
         from passk_cli.inference.intervals import METHODS
 
@@ -164,8 +164,8 @@ class Confidence:
         return replace(self, method_overrides=overrides)
 
     def for_corrected_values(self) -> Confidence:
-        """A copy of this Confidence for values that are corrected by labels, which use the method
-        logit-t.
+        """A copy of this Confidence for values that are corrected by labels.  The method for such
+        values is logit-t.
 
         Errors: ParameterError if the user chose another interval method, or the population
             these-tasks.
@@ -210,7 +210,7 @@ class Confidence:
         return None if self.method == "none" else self.level
 
     def for_differences(self) -> Confidence:
-        """A copy of this Confidence for differences between two models, which have another default
+        """A copy of this Confidence for differences between two models, with another default
         method."""
         from passk_cli.inference.intervals import DEFAULT_DIFFERENCE_METHODS
 
@@ -230,7 +230,7 @@ class Confidence:
         return replace(self, interval=None, method_overrides={}, uses_default_method=False)
 
     def with_methods_used(self, methods: Sequence[tuple[str, str]]) -> Confidence:
-        """A copy of this Confidence that lists the metrics for which differences used the method
+        """A copy of this Confidence with the names of the metrics that used the method
         `paired-score`."""
         from passk_cli.inference.intervals import PAIRED_SCORE
 
@@ -270,7 +270,7 @@ class Confidence:
         return entries
 
     def words(self, differences: Confidence | None = None) -> str:
-        """The intervals in words, for example "95 % guard intervals, tasks as a sample"."""
+        """A description of the intervals, for example "95 % guard intervals, tasks as a sample"."""
         sampled = self.population == NEW_TASKS
         if self.method == "none":
             return f"± one standard error over {'tasks' if sampled else 'repeated attempts'}"

@@ -19,10 +19,10 @@ from passk_cli.study.value_range import (
 
 
 class CoverRanges:
-    """The subject of answers about the ranges of one metric, which are sorted from the highest to
-    the lowest range.
+    """The subject of answers about the ranges of one metric.  The ranges are sorted from the
+    highest to the lowest range.
 
-    facts : the results of all series.  Results that are not a range are left out.
+    facts : the results of all series.  Results that are not ranges are left out.
     """
 
     def __init__(self, study: Analysis, facts: Sequence[Result]) -> None:
@@ -45,8 +45,8 @@ class CoverRanges:
 
     @property
     def sentence_fields(self) -> Mapping[str, Any]:
-        """The fields of the answers, which contain the highest and the lowest range, and what would
-        narrow the widest range."""
+        """The fields of the answers: the highest range, the lowest range, and what would narrow the
+        widest range."""
         first, last = self.facts[0], self.facts[-1]
         metric = None if first.values is None else first.values.metric
         fields = {

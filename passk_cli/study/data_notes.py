@@ -630,7 +630,7 @@ def one_task_warning(counts: Counts, confidence: Confidence) -> Iterator[Diagnos
 
 
 def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
-    """One warning for each kind of optional stopping, which gives numbers of the model with the
+    """One warning for each kind of optional stopping, with numbers about the model that has the
     strongest evidence."""
     by_model = group_by(range(len(counts.series)), lambda s: counts.series[s][0])
     suspects: list[tuple[OptionalStopping, str, int, float]] = []

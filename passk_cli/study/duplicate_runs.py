@@ -90,9 +90,9 @@ def detect_copy(
     """A DuplicateRun if one run is a copy of another run, or None if chance explains the
     agreement of the two runs.
 
-    n : number of attempts at each task, which is the same in both runs, with the shape (tasks,).
-    passes : number of passes at each task, in one array of the shape (tasks,) per run.
-    pairs : number of pairs that the caller compares, for which probabilities are adjusted.
+    n : number of attempts at each task, which is the same in both runs.
+    passes : for each of the two runs, an array with the number of passes at each task.
+    pairs : number of pairs that the caller compares.  Probabilities are adjusted for this number.
     models : whether two models are compared rather than two runs.
 
     >>> n, c = np.full(60, 4), np.arange(60) % 5
@@ -163,8 +163,8 @@ def find_copies(
 ) -> list[DuplicateRun]:
     """The copies among runs or models that all have the same tasks and numbers of attempts.
 
-    n : number of attempts at each task, with the shape (tasks,).
-    passes : number of passes of each run or model at each task, with the shape (names × tasks).
+    n : number of attempts at each task.
+    passes : number of passes of each run or model at each task, (names × tasks).
     pairs, models : see `detect_copy`.
     """
     firsts: dict[bytes, int] = {}
@@ -196,8 +196,7 @@ def find_copies(
 def require_no_copies(counts: Counts, models_assumed_different: Collection[str]) -> None:
     """Raise DataError if a model is a copy of another model.
 
-    named_models : models that the user named.  passk assumes that these models are different
-        models.
+    named_models : models that the user named.  passk assumes that these models are not copies.
     """
     for copy in copied_models(counts):
         if not {copy.name, copy.original} <= {*models_assumed_different}:
@@ -272,7 +271,7 @@ def renamed_models(
     """For each model that was probably renamed, a pair of its old name and its new name.
 
     gone : models in `before` that `after` does not contain.
-    candidates : models in `after` that may be renamed models.
+    candidates : models in `after` that may have been renamed.
     """
     for old in gone:
         base = _counts_by_task(before, old)
@@ -295,11 +294,11 @@ def _p_value_of_changes(
     old_cells: Mapping[tuple[str, ...], tuple[int, int]],
     new_cells: Mapping[tuple[str, ...], tuple[int, int]],
 ) -> float:
-    """The probability that chance alters the outcomes of at least as many tasks as differ between
-    two models.
+    """The probability that chance alone changes the outcomes of at least as many tasks as differ
+    between two models.
 
-    The function returns 0 if the probability is below 1 %, or if the two models share less than
-    90 % of their tasks.
+    The function returns 0 if the probability is below 1 %, or if the two models have less than 90 %
+    of the tasks in common.
     """
     shared = sorted(old_cells.keys() & new_cells.keys())
     if len(shared) < 0.9 * max(len(old_cells), len(new_cells)):

@@ -42,7 +42,7 @@ class NamedSeries(NamedTuple):
 
 @dataclass(frozen=True)
 class Flips:
-    """The outcomes of a series and of its baseline at their shared tasks.
+    """The outcomes of a series and of its baseline at the tasks that both have.
 
     series : the series that is compared with the baseline.
     name, baseline_name : printed names of the series and of its baseline.
@@ -74,13 +74,12 @@ class Flips:
 
     @cached_property
     def signs(self) -> Ints:
-        """For each task, 1 if it flipped to passing, −1 if it flipped to failing, and 0 if it did
-        not flip."""
+        """For each task, 1 for a flip to passing, −1 for a flip to failing, 0 without a flip."""
         return flip_signs(self.n, self.c, self.n_base, self.c_base)
 
     @cached_property
     def verdicts(self) -> Ints:
-        """For each task, 1 if it improved significantly, −1 if it regressed significantly, and 0
+        """For each task, 1 for a significant improvement, −1 for a significant regression, and 0
         otherwise."""
         change = np.sign(self.c / self.n - self.c_base / self.n_base)
         return np.where(self.adjusted <= 1 - self.level + 1e-12, change, 0).astype(np.int64)
@@ -92,14 +91,13 @@ class Flips:
 
     @cached_property
     def chance_flip_probabilities(self) -> Floats:
-        """For each task, the probability that the task flips by chance if its success rate is
+        """For each task, the probability that the task flips by chance if the success rate is
         unchanged."""
         return flip_chances(self.n, self.n_base, self.c + self.c_base).flips
 
     @property
     def are_single_attempt_tasks(self) -> Bools:
-        """For each task, whether it has only one attempt in the series and only one attempt in the
-        baseline."""
+        """For each task, whether the series and the baseline each have only one attempt."""
         once: Bools = (self.n == 1) & (self.n_base == 1)
         return once
 
@@ -128,8 +126,8 @@ class Flips:
 
     @property
     def p_of_at_least_as_many_flips(self) -> float:
-        """The probability that chance causes at least as many flips as the data contains, among the
-        tasks with more than one attempt."""
+        """The probability that chance causes at least as many flips as observed, among the tasks
+        with more than one attempt."""
         return min(1.0, float(self.chance_flip_distribution[self.repeated_task_flip_count :].sum()))
 
     @property
@@ -137,8 +135,8 @@ class Flips:
         """An upper limit of the number of flips that are expected by chance among the tasks with
         only one attempt.
 
-        The limit is 2 T m (1 − m) for T tasks with the mean pass rate m, because the sum of
-        2p(1 − p) over the tasks is largest if the success rates p of all tasks are equal.
+        The limit is 2 T m (1 − m) for T tasks with the mean pass rate m.  The reason is that the
+        sum of 2p(1 − p) over the tasks is largest if the success rates p of all tasks are equal.
         """
         passes = (self.c + self.c_base)[self.are_single_attempt_tasks]
         mean = float(passes.mean()) / 2 if len(passes) else 0.0
@@ -220,8 +218,7 @@ def find_flips(
 
 
 def pairs_to_compare(study: Analysis) -> list[tuple[NamedSeries, NamedSeries]]:
-    """The pairs to compare, which consist of a model and the baseline model, or of a model and the
-    same model in another run.
+    """The pairs to compare: a model and the baseline model, or the same model in two runs.
 
     study : an analysis with the entry "against" in `signature_entries`, which names the model or
         run to compare with.

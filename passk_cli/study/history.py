@@ -136,17 +136,18 @@ class RunLabel(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Whether the run is complete, which means that it was not recorded as incomplete."""
+        """Whether the run is complete.  Every run is complete unless it was recorded as
+        incomplete."""
         return INCOMPLETE_SETTING_KEY not in self.options
 
 
 @dataclass(frozen=True)
 class RunGroup:
-    """The runs of a model (and its groups) on one suite of tasks, from the earliest to the latest.
+    """The runs of a series (a model and its group values) on one suite of tasks, sorted by time.
 
     shared_task_codes : codes of the tasks that every run has.
-    cell_indices : indices of the runs' cells in the counts of the history, with the shape (runs ×
-        tasks).
+    cell_indices : for each run and shared task, the index of the cell in the counts of the history,
+        (runs × tasks).
     dropped_task_count : number of tasks that at least one run does not have.
     """
 
@@ -161,7 +162,7 @@ class RunGroup:
     run_with_fewest_tasks: str = ""
 
     def with_last_runs(self, number: int) -> RunGroup:
-        """The group with only its last `number` runs, or with all runs if it has fewer."""
+        """The group with only the last `number` runs, or with all runs if there are fewer."""
         return self.select_runs(np.arange(len(self.runs)) >= len(self.runs) - number)
 
     def select_runs(self, selected: Bools) -> RunGroup:
@@ -213,7 +214,7 @@ def read_history(
 ) -> Counts:
     """The counts of a history, with one series for each run of each model.
 
-    The last group columns of these counts describe the run, for example by its name and time.
+    The last group columns of these counts describe the run, for example its name and time.
 
     source : the data to read instead of the command's data.
     Errors: DataError if the data is not a history, or if it does not contain a requested amount.
@@ -376,8 +377,8 @@ def with_known_amount(counts: Counts, role: str) -> Counts:
 def runs_by_suite_and_series(
     counts: Counts,
 ) -> dict[tuple[str, SeriesKey], list[tuple[RunLabel, int]]]:
-    """For each pair of a suite and a series, the runs sorted by time, each with the index of its
-    own series in the history."""
+    """For each pair of a suite and a series, the runs sorted by time.  Each run has the index of
+    its own series in the history."""
     at = [1 + counts.group_names.index(name) for name in RUN_AND_SETTINGS_COLUMNS]
     runs: dict[tuple[str, SeriesKey], list[tuple[RunLabel, int]]] = {}
     for s, series in enumerate(counts.series):
@@ -481,7 +482,8 @@ def pool_runs(
 ) -> Counts:
     """The counts of several runs added together, in series with new names.
 
-    parts : for each new series, a pair of the series and the indices of the cells to add together.
+    parts : one pair per new series, which contains the series and the indices of the cells to add
+        together.
     """
     mask, names = np.zeros(len(counts.n), dtype=np.int64), {}
     for series, cells in parts:
@@ -495,7 +497,8 @@ def pool_runs(
 
 
 def shift_logits(rates: Floats, effect: float | Floats) -> Floats:
-    """The success rates after adding an effect to their logits.  Rates of 0 and 1 do not change.
+    """The success rates after an effect is added to the logits of `rates`.  Rates of 0 and 1 do not
+    change.
 
     >>> shift_logits(np.array([0.0, 0.5]), math.log(3)).round(12).tolist()
     [0.0, 0.75]
@@ -554,8 +557,8 @@ class RunsWithAmount(NamedTuple):
 
     history : counts with one series per run.
     run_groups : maps each series to all of its runs.
-    pooled_run_cell_indices : maps each series to the indices of the cells of each pooled run, at
-        tasks that at least half of the pooled runs have.
+    pooled_run_cell_indices : maps each series to one array of cell indices per pooled run.  The
+        arrays contain only tasks that at least half of the pooled runs have.
     """
 
     history: Counts
@@ -583,8 +586,9 @@ class PooledBaseline:
 
     counts : the counts of the last runs added together.  The data of an amount, for example of
         costs, comes only from runs with this amount.
-    latest_run_counts : the counts of the latest of the pooled runs with the most tasks.
-    runs_by_amount : maps an amount that a metric needs, or "" for passes, to the runs with it.
+    latest_run_counts : the counts of the latest run among the pooled runs with the most tasks.
+    runs_by_amount : maps an amount that a metric needs, or "" for passes, to the runs with this
+        amount.
     """
 
     counts: Counts
@@ -593,8 +597,8 @@ class PooledBaseline:
 
     @property
     def fewest_runs(self) -> tuple[int, str]:
-        """The smallest number of runs that a series has, over all series and amounts, and the
-        amount for which it occurs."""
+        """The smallest number of runs of any series for any amount, and the amount with this number
+        of runs."""
         return min((len(setup.runs), role) for role, past in self.runs_by_amount.items()
                    for setup in past.run_groups.values())  # fmt: skip
 
@@ -614,11 +618,12 @@ class PooledBaseline:
         generator: np.random.Generator,
     ) -> tuple[PooledBaseline, Ints]:  # fmt: skip
         """A baseline from a history with simulated outcomes, and the number of passes in each cell
-        of its pooled runs.
+        of the pooled runs.
 
         base : the counts of the last runs added together.
         rates : the success rate of each cell of `base`.
-        scales : maps a series to the standard deviation of run effects on logits of success rates.
+        scales : maps each series to the standard deviation of run effects.  Run effects act on
+            logits of success rates.
         """
         past, passes = self.runs_by_amount[""], np.zeros_like(base.n)
         history = past.history
@@ -643,8 +648,7 @@ class PooledBaseline:
         ), passes
 
     def widen(self, c: Comparison, interval: Interval) -> Interval:
-        """The interval of a difference from this baseline, which is widened to include the variance
-        between runs."""
+        """The interval of a difference from this baseline, widened by the variance between runs."""
         estimate, level = c.difference, interval.level if math.isnan(c.alpha) else 1 - c.alpha
         if None in (interval.low, interval.high, estimate):
             return interval
@@ -765,7 +769,7 @@ def _cells_of_last_runs(history: Counts, setup: RunGroup, number: int) -> list[I
 
 
 def _cells_of_latest_run(history: Counts, runs: Sequence[Ints]) -> Ints:
-    """For each task, its cell in the latest of the runs with the most tasks, or in another run."""
+    """For each task, the cell in the latest run with the most tasks, or else in another run."""
     order = sorted(range(len(runs)), key=lambda run: (len(runs[run]), run))
     cells = {int(history.task_codes[cell]): int(cell) for run in order for cell in runs[run]}
     return np.array([*cells.values()], dtype=np.int64)

@@ -93,14 +93,13 @@ class SubmissionBoard:
 
     @cached_property
     def missing_attempt_counts(self) -> SelectiveOmissionTest:
-        """For each submission, the number of attempts that it lacks although most submissions have
-        them."""
+        """For each submission, the number of missing attempts that most other submissions have."""
         return selective_omission_test(self.n, self.c)
 
     @cached_property
     def optional_stopping(self) -> list[OptionalStopping | None]:
-        """For each submission, how its sampling stopped if the outcomes determined this, or else
-        None."""
+        """For each submission, how sampling stopped because of outcomes, or None if sampling did
+        not stop because of outcomes."""
         return [*map(self._stopping_of_submission, range(len(self.counts.series)))]
 
     def _stopping_of_submission(self, place: int) -> OptionalStopping | None:
@@ -144,11 +143,12 @@ class SubmissionBoard:
 
     @cached_property
     def submissions(self) -> list[Submission]:
-        """The submissions, sorted by their smallest p-value.
+        """The submissions, sorted by the smallest p-value of each submission.
 
-        If two submissions agree too often, only the probable copy is sorted by this p-value.  The
-        outcomes of the copy fit the difficulty of the tasks less well than the outcomes of the
-        original.  The probable original comes after all submissions with a small p-value.
+        If two submissions agree more often than chance explains, only the probable copy is sorted
+        by the p-value of the agreement.  The outcomes of the copy fit the difficulty of the tasks
+        less well than the outcomes of the original.  The probable original comes after all
+        submissions with a small p-value.
         """
         unsorted = [Submission(series, self, at) for at, series in enumerate(self.counts.series)]
         return sorted(unsorted, key=lambda submission: (*submission.sort_key, submission.series))
@@ -158,7 +158,7 @@ class SubmissionRemark(NamedTuple):
     """A remark about a submission, for example that 594 of 600 outcomes agree with another model.
 
     observed_count, total : the number of tasks, attempts or texts that the remark is about, and the
-        number of all of them.
+        number of all tasks, attempts or texts.
     p : p-value, adjusted over all submissions or pairs, or None if `observed_count` is not tested.
     expected : the number that is expected by chance, or None if this number is not known.
     other_submission : name of the other submission, if the remark is about a pair.
@@ -176,7 +176,7 @@ class SubmissionRemark(NamedTuple):
 
     @property
     def is_remarkable(self) -> bool:
-        """Whether an honest submission almost never has the number in this remark."""
+        """Whether honest submissions almost never get this remark."""
         return self.p is not None and self.p < FLAG_LEVEL
 
 
@@ -190,12 +190,12 @@ class Submission:
 
     @cached_property
     def remarks_by_name(self) -> dict[str, SubmissionRemark]:
-        """Name of each remark, for example "agreement" or "missing attempts" → the remark."""
+        """A dict that maps the name of each remark, for example "agreement", to the remark."""
         return dict(self._remarks_by_name())
 
     @property
     def remarks(self) -> list[str]:
-        """The sentences of those remarks that are almost never true of an honest submission."""
+        """The sentences of the remarks that honest submissions almost never get."""
         return [figure.words for figure in self.remarks_by_name.values() if figure.is_remarkable]
 
     @property
@@ -203,9 +203,9 @@ class Submission:
         """The rank and the smallest p-value of the submission, by which submissions are sorted.
 
         The rank is 0 if the smallest p-value is below 0.05.  Otherwise, the rank is 1 if the
-        submission has remarks that are unlikely to be true of an honest submission, and 2 if it has
-        no such remarks.  The smallest p-value ignores remarks about a pair that the other
-        submission already describes.
+        submission has a remark that honest submissions almost never get, and 2 without such a
+        remark.  The smallest p-value ignores a remark about a pair if the probable copy in the pair
+        already has this remark.
         """
         p_values = [
             f.p

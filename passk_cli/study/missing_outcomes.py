@@ -121,7 +121,7 @@ def missing_outcome_notes(facts: ReadFacts) -> Iterator[Diagnostic]:
 def missing_outcome_words(
     losses: MissingOutcomes, reasons: Mapping[str, Mapping[str, int]] | None = None
 ) -> Iterator[str]:
-    """For each model, a phrase about its attempts without an outcome, for example "b 41 of 200 (30
+    """For each model, a phrase about the attempts without an outcome, for example "b 41 of 200 (30
     timeouts)"."""
     lost = {model: losses.missing_and_attempts_of_model(model) for model in losses.models}
     for model, (missing, attempts) in sorted(lost.items(), key=lambda item: (-item[1][0], item[0])):
@@ -138,7 +138,8 @@ def missing_outcome_words(
 def uneven_missing_notes(
     losses: MissingOutcomes, policy: str, label: str = ""
 ) -> Iterator[Diagnostic]:
-    """The warning that two models lack outcomes unevenly, which names the pair with the smallest p.
+    """The warning that two models lack outcomes unevenly.  The warning names the pair with the
+    smallest p.
 
     policy : the value of --missing.  For the value "bounds", there is no warning, because the
         ranges already include all effects of missing outcomes.

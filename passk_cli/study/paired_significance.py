@@ -41,8 +41,8 @@ class PairedTestResult(NamedTuple):
 
     test : name of the test, or "" if the name is the key of the test in TESTS.
     p : the p-value, or NaN if passk cannot compute it.
-    distribution : the distribution of the mean difference and the row of this test in it, or None
-        if the test has no distribution.
+    distribution : the distribution of the mean difference and the row of the distribution for this
+        test, or None if the test has no distribution.
     """
 
     test: str

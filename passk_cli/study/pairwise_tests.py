@@ -92,7 +92,7 @@ def choose_pairs(
 
 
 class OneModelError(ParameterError):
-    """The error that the data has only one model, so passk cannot compare models."""
+    """The error for data with only one model, which passk cannot compare with another model."""
 
     def __init__(self, counts: Counts, settles: Sequence[SuggestedFix]) -> None:
         self.counts = counts
@@ -122,8 +122,8 @@ def ranking_scores(rivals: Sequence[TaskValues]) -> dict[SeriesKey, float]:
     """The score of each model, by which models are ranked.  A larger score is better.
 
     If all models have the same tasks, the score is the mean of the task values, with the opposite
-    sign if smaller values are better.  Otherwise, the score is the average of the model's mean
-    differences from all other models, each on the tasks that both models share.  The score is −∞
+    sign if smaller values are better.  Otherwise, the score is the average of the mean differences
+    between the model and each other model, on the tasks that both models share.  The score is −∞
     for a model without values or without shared tasks.
     """
     valued = [rates for rates in rivals if rates.has_values]
@@ -157,8 +157,7 @@ def _groups_as_models_fix(counts: Counts) -> Iterator[SuggestedFix]:
 def compare_pairs(
     pairs: Sequence[tuple[TaskValues, TaskValues]], confidence: Confidence, rules: ComparisonOptions
 ) -> list[Comparison]:
-    """The comparison of each pair of models, with its interval, its adjusted p-value and its
-    verdict.
+    """The comparison of each pair of models, with an interval, an adjusted p-value and a verdict.
 
     Errors: ParameterError for a test that is not valid for a pair.
     """
@@ -178,11 +177,10 @@ def comparisons_with_p_values(
     *,
     verdicts: bool,
 ) -> list[list[Comparison]]:
-    """For each group of pairs, the comparisons of its pairs, with adjusted p-values and without
-    intervals.
+    """For each group of pairs, the comparisons with adjusted p-values and without intervals.
 
-    verdicts : whether the caller needs only verdicts, so that passk may compute upper limits of
-        adjusted p-values instead of adjusted p-values.
+    verdicts : whether the caller needs only verdicts.  passk may then compute upper limits of the
+        adjusted p-values instead of the adjusted p-values.
     Errors: ParameterError for a test that is not valid for a pair, or if the adjustment is min-P
         and the population is these-tasks.
     """
@@ -365,12 +363,12 @@ def _tests_with_missing_outcomes(
     comparisons: Sequence[Comparison], confidence: Confidence, rules: ComparisonOptions
 ) -> list[PairedTestResult]:
     """The test of each comparison.  If outcomes are missing, the difference is a range, and p is
-    the larger of the p-values at its two ends.
+    the larger p-value of the two ends of the range.
 
     p is 1 if the differences at the two ends have different signs.  For sign flips, mid-p,
     McNemar's test and Suissa and Shuster's test, no mixture of passes and failures gives a larger
-    p, because p falls if a difference changes in the direction of the mean.  For other tests, a
-    mixture may give a slightly larger p (see benchmarks/missing.md).
+    p.  The reason is that p falls if a difference changes in the direction of the mean.  For other
+    tests, a mixture may give a slightly larger p (see benchmarks/missing.md).
     """
     if not any(c.missing_bounds for c in comparisons):
         return run_tests(comparisons, confidence, rules.test)

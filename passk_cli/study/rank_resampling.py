@@ -24,9 +24,9 @@ from passk_cli.study.values import SeriesKey, TaskValues, on_shared_tasks
 def attempts_agree(rivals: Sequence[TaskValues]) -> bool:
     """Whether all models have the same number of attempts at each shared task.
 
-    If a model has fewer attempts than another model, its values are coarser, so it may lead in more
-    resamples than its success rates justify.  For example, a pass@10 of 1.0 from 10 attempts beats
-    a pass@10 of 0.9999 from 100 attempts in all resamples.
+    If a model has fewer attempts than another model, the values of this model are coarser.  The
+    model may then lead in more resamples than its success rates justify.  For example, a pass@10 of
+    1.0 from 10 attempts beats a pass@10 of 0.9999 from 100 attempts in all resamples.
     """
     first, *further = on_shared_tasks(rivals)
     return all(np.array_equal(rival.n, first.n) for rival in further)

@@ -27,7 +27,7 @@ def compare_costs_per_success(
 ) -> list[RatioComparison]:  # fmt: skip
     """Compare the cost per success of each pair of models.
 
-    tests : the number of tests for which Bonferroni's method adjusts, or 1 without this method.
+    tests : the number of tests in Bonferroni's method, or 1 if this method is not used.
     together : whether passk adjusts p-values and limits for all pairs together.
     """
     sides: dict[tuple[SeriesKey, bytes], TaskCosts] = {}
@@ -49,8 +49,8 @@ def compare_costs_per_success(
 def compare_ratios(
     family: Sequence[Comparison], confidence: Confidence, rules: ComparisonOptions
 ) -> list[dict[str, Any]]:
-    """The p-value, the adjusted p-value, and the limits of the difference and of the ratio, for
-    each comparison of a family.
+    """For each comparison of a family, the p-value, the adjusted p-value, and the limits of the
+    difference and of the ratio.
 
     If not all pairs share the same tasks, Bonferroni's method replaces min-P.
     """

@@ -1,5 +1,4 @@
-"""A computed number with its limits, which becomes a row of csv, a cell of a table or a point of a
-chart."""
+"""A computed number with limits, for a row of csv, a cell of a table or a point of a chart."""
 
 from __future__ import annotations
 
@@ -20,8 +19,7 @@ class SampleSize(NamedTuple):
     """The size of the data: the number of tasks, and the smallest and the largest number of
     attempts per task.
 
-    A number in the size is None if it is unknown, for example if a plan needs more tasks than its
-    maximum.
+    A number is None if it is unknown, for example if a plan needs more tasks than the maximum.
     """
 
     tasks: int | None
@@ -65,12 +63,12 @@ class Result:
 
     @property
     def note(self) -> str:
-        """The reasons why the value or its interval is missing or of limited use, in one line."""
+        """The reasons why the value or the interval is missing or of limited use, in one line."""
         return "; ".join(filter(None, (self.estimate.reason, self.interval_flaw)))
 
     @property
     def is_range(self) -> bool:
-        """Whether the result is a range, because the counts determine only a range of its
+        """Whether the result is a range, because the counts determine only a range of the
         metric."""
         ranged = self.values is not None and self.values.metric.definition.is_known_only_as_range
         return ranged and self.estimate.low is not None
@@ -78,7 +76,7 @@ class Result:
     def chart_point(self, estimate_key: str, **more: Cell) -> dict[str, Cell]:
         """The result as a point of a chart.
 
-        y : the name under which the point contains the estimate.
+        y : the name of the estimate in the point.
         more : further values of the point.
         """
         limits = {"low": self.estimate.low, "high": self.estimate.high}
@@ -116,7 +114,7 @@ def range_between(first: Result, second: Result) -> Result:
     outcomes pass.
 
     The limits of the range contain the limits of both results.  The p-value of the range is the
-    larger of the two p-values, or 1 if the two differences have different signs.  If the two
+    larger p-value of the two results, or 1 if the two differences have different signs.  If the two
     verdicts differ, the verdict is "undecided".
     """
     first_estimate, second_estimate = first.estimate, second.estimate

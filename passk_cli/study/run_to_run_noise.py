@@ -25,7 +25,7 @@ from passk_cli.study.values import SeriesKey
 
 @dataclass(frozen=True)
 class SeriesNoise:
-    """How much two runs of one series differ by chance, estimated from its repeated attempts.
+    """How much two runs of one series differ by chance, estimated from repeated attempts.
 
     n, c : number of attempts and number of passes at each task.  At least one task must have two
         attempts.
@@ -39,7 +39,7 @@ class SeriesNoise:
 
     @property
     def repeated_tasks(self) -> NDArray[np.bool_]:
-        """For each task, whether it has at least two attempts."""
+        """For each task, whether the task has at least two attempts."""
         return self.n > 1
 
     def noise_floor(self, attempts: int = 1) -> float:
@@ -71,8 +71,8 @@ class SeriesNoise:
 def noise_by_series(counts: Counts, level: float) -> Iterator[SeriesNoise]:
     """The noise of each series that has a task with at least two attempts.
 
-    A series is left out if its sampling stopped at the first pass, because then the outcomes
-    determine the number of attempts.
+    A series is left out if sampling stopped at the first pass, because the outcomes then determine
+    the number of attempts.
     """
     for place, series in enumerate(counts.series):
         rows = counts.slice_of_series(place)

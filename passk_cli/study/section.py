@@ -53,8 +53,8 @@ VERSION = f"passk {RELEASE.rpartition('.')[0]}"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Section(Generic[Record]):
-    """One part of a report: records of one kind, with their columns and the answers about these
-    records.
+    """One part of a report, with records of one kind, the columns of the records, and answers about
+    the records.
 
     shown_when : the condition under which the section appears, as help texts write it, for example
         "with --matrix".
@@ -62,8 +62,8 @@ class Section(Generic[Record]):
         shows.
     columns : the columns in the order of the table.  Columns with a name are also fields of csv and
         json.
-    has_own_schema : whether the rows of csv and json contain only the fields of this section,
-        without the fields that all commands share.
+    has_own_schema : whether the rows of csv and json contain only the fields of this section, and
+        not the fields that all commands share.
     answers : the possible answers.  passk prints only the first true answer, above the table.
     further_answers : further possible answers.  passk prints all of these answers that are true,
         after the first answer.
@@ -185,8 +185,8 @@ class Section(Generic[Record]):
 def data_field(name: str, meaning: str = "", cell: Callable[[Any], Cell] | None = None) -> Column:
     """A field that appears in csv, json and Python results, but in no table.
 
-    cell : a function that takes a record and returns the value of the field, or None if the results
-        of the section already contain the field.
+    cell : a function that takes a record and returns the value of the field.  `cell` is None if the
+        results of the section already contain the field.
     """
     return Column("", meaning=meaning, field_name=name, visibility=DATA, cell_of_record=cell)
 
@@ -350,7 +350,7 @@ def build_report(
     prints them.
 
     The first chart of a section shows the answers of this section.  If the section has no answer,
-    its first chart shows the answers of the earlier sections that have no chart.
+    the first chart shows the answers of the earlier sections without a chart.
 
     context : phrases for the line below the tables, which come before the phrases of the sections.
     decided : further entries of the signature.  Entries with the value None are left out.

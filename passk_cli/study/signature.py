@@ -14,8 +14,7 @@ from passk_cli.version import VERSION_SIGNATURE_ENTRIES
 def signature(
     metrics: Iterable[Metric], more: Mapping[str, object], counts: Counts | None = None
 ) -> dict[str, object]:
-    """The signature as a dict: name of each option on which the results depend → its value, without
-    file names.
+    """The options on which the results depend, as a dict from names to values, without file names.
 
     more : further entries that the command adds, for example interval and seed.  Entries with the
         value None are left out.

@@ -19,11 +19,11 @@ _EQUAL, _NAMED = 1e-12, 3
 
 
 class ExtremeValue(NamedTuple):
-    """The models that have the highest or the lowest value of a metric, or may have it if outcomes
-    are missing.
+    """The models that have the highest or the lowest value of a metric, or may have this value if
+    outcomes are missing.
 
     estimate : the highest or the lowest estimate, without an interval if there are several series.
-    certain : whether these models have this value whether or not missing outcomes pass.
+    certain : whether these models have this value, no matter how many missing outcomes pass.
     """
 
     names: Sequence[str]
@@ -35,8 +35,8 @@ class ExtremeValue(NamedTuple):
 class ValueRange:
     """The estimates of one metric, with the lowest and the highest value.
 
-    The highest of several estimates has no interval, because an interval is not valid for an
-    estimate that was selected as the highest.
+    The highest of several estimates has no interval, because the interval would not be valid after
+    this selection.
     """
 
     def __init__(self, facts: Sequence[Result], group_names: Sequence[str]) -> None:
@@ -153,7 +153,7 @@ def find_extreme(
     facts: Sequence[Result], group_names: Sequence[str] = (), sign: int = 1
 ) -> ExtremeValue:
     """The models with the highest value (if sign is 1) or with the lowest value (if sign is −1).
-    If any groups have a name, only these groups are used."""
+    Groups without a name are used only if no group has a name."""
     facts = results_with_nonempty_groups(facts)
     spans = np.sort(
         [[sign * float(end or 0.0) for end in f.estimate.range_ends] for f in facts], axis=1

@@ -165,8 +165,8 @@ class TaskValues:
 
     @cached_property
     def mean(self) -> float:
-        """The mean of the values over the tasks, or −∞ without values, so that the series is sorted
-        last."""
+        """The mean of the values over the tasks.  Without values, the result is −∞, so that the
+        series is sorted last."""
         return float(self.values.mean()) if self.has_values else -math.inf
 
     @property
@@ -247,8 +247,8 @@ class TaskValues:
 
     @property
     def within_task_variance(self) -> Floats:
-        """For each task, the variance of its value over repeated attempts at the task, or NaN if
-        the task has at most k attempts."""
+        """For each task, the variance of the value over repeated attempts, or NaN if the task has
+        at most k attempts."""
         if not self.metric.definition.exchangeable or not self.has_values:
             return np.full(len(self.n), np.nan)
         if self.attempts is None:
@@ -259,8 +259,7 @@ class TaskValues:
 
     @property
     def mixed_tasks(self) -> Bools:
-        """For each task, whether its attempts differ in their outcomes or in the data that the
-        metric needs."""
+        """For each task, whether attempts differ in the outcome or in the data of the metric."""
         passing: Bools = (self.c > 0) & (self.c < self.n)
         return passing if self.attempts is None else np.diff(self.attempts.cell_offsets) > 1
 
@@ -336,8 +335,8 @@ class TaskValues:
         return (passes,) if self.attempts is None and passes.has_hull else ()
 
     def simulated_means(self, confidence: Confidence) -> Floats:
-        """Simulated means of the metric, as if the same tasks were attempted again, with the shape
-        (resamples,).
+        """Simulated means of the metric, one per resample, as if the same tasks were attempted
+        again.
 
         Errors: ParameterError for a metric that needs more than counts.
         """
@@ -557,8 +556,8 @@ def _from_known_amounts(entry: TaskValues, cells: Ints, n: Ints, c: Ints) -> Tas
 def require_monotone(metrics: Sequence[Metric]) -> None:
     """Raise ParameterError for a metric that does not rise with every pass.
 
-    If a metric rises with every pass, its value is lowest if all missing outcomes fail, and highest
-    if all of them pass.
+    If a metric rises with every pass, the value is lowest if all missing outcomes fail, and highest
+    if all missing outcomes pass.
     """
     for metric in metrics:
         raise_first_applicable_error(
@@ -577,7 +576,7 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
 
 
 def attempts_of(counts: Counts, role: str, cells: slice) -> AttemptValueCounts:
-    """The data of single attempts in some cells, for example their scores or answers.
+    """The data of single attempts in some cells, for example scores or answers.
 
     Errors: DataError if the counts do not contain the requested data.
     """
