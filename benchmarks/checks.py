@@ -20,10 +20,10 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.files.checks.check import CheckContext, CheckFinding
 from passk_cli.files.checks.evenness import Evenness, column_evenness
+from passk_cli.files.checks.setting_columns import planned_column_findings
 from passk_cli.files.checks.setting_columns import pooled_arm_findings as pooled_arms
-from passk_cli.files.checks.setting_columns import setting_findings
 from passk_cli.files.checks.verdicts import second_verdict_findings
-from passk_cli.files.reading.layout import Batch, Layout
+from passk_cli.files.reading.layout import Batch, FileLayout
 from passk_cli.files.reading.profile import DataProfile, SampledColumn, ValueKind
 from passk_cli.files.request import Request
 from passk_cli.files.roles import ColumnRoles
@@ -124,7 +124,7 @@ def certain_and_likely(
         observed, zeros, task, zeros, passed.astype(float), ("a.csv",), True,
         con=cast("Any", None), table=cast("Any", texts),
     )  # fmt: skip
-    layout = Layout("csv", "", tuple((name, frozenset({"text"})) for name in texts))
+    layout = FileLayout("csv", "", tuple((name, frozenset({"text"})) for name in texts))
     roles = ColumnRoles("attempts", "task", outcome="passed")
     context = CheckContext(survey, [Batch(layout, roles, ())], Request(), {}, lambda names: survey)
     findings = [*check(context)]
@@ -168,7 +168,7 @@ def setting_by_name(
     value = random.integers(0, 3, tasks)[task]
     odd = (random.random(tasks) < varies / 100)[task] & (random.random(len(task)) < 0.5)
     return certain_and_likely(
-        setting_findings, task, passed, {"temperature": np.where(odd, 3, value)}
+        planned_column_findings, task, passed, {"temperature": np.where(odd, 3, value)}
     )
 
 
@@ -224,8 +224,11 @@ def columns_section(times: int, random: np.random.Generator) -> str:
 def share(times: int, make: Callable[[], Evenness]) -> tuple[float, float]:
     """Shares of the repetitions that are certain, and certain or likely, in percent."""
     findings = [make() for _ in range(times)]
-    certain = [result.is_certainly_planned for result in findings]
-    either = [result.is_certainly_planned or result.is_likely_planned for result in findings]
+    certain = [result.are_values_certainly_planned for result in findings]
+    either = [
+        result.are_values_certainly_planned or result.are_values_likely_planned
+        for result in findings
+    ]
     return 100 * float(np.mean(certain)), 100 * float(np.mean(either))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import passk_cli
-from passk_cli.files.history import append_run
+from passk_cli.files.history import append_run_rows
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.run_effects import (
     ChangePoint,
@@ -411,7 +411,7 @@ def gated(c: np.ndarray, n: int, runs: int) -> list[dict[str, Any]]:
     })  # fmt: skip
     with TemporaryDirectory() as folder:
         history = f"{folder}/history.parquet"
-        append_run(history, columns)
+        append_run_rows(history, columns)
         result = passk_cli.gate(new, baseline=f"{history}:last{runs}", max_drop={"pass@1": 0.0})
     rows = {row["model"]: row for row in result.frame.to_dict("records") if "drop" in row["rule"]}
     return [rows[name] for name in names]

@@ -29,7 +29,11 @@ import passk_cli
 from passk_cli import inspect
 from passk_cli.commands.gate.runner import GateRunner
 from passk_cli.commands.watch.interim_looks import WatchPlan
-from passk_cli.commands.watch.task_order import LIST, TaskOrder, attempts_by_task
+from passk_cli.commands.watch.task_order import (
+    LIST,
+    TaskCountingOrder,
+    attempt_counts_by_task_and_model,
+)
 from passk_cli.commands.watch.watched_run import WatchedRun
 from passk_cli.inference.alpha_spending import level_at_boundary
 from passk_cli.metrics.registry import Metric
@@ -83,12 +87,12 @@ def run_of(
 ) -> WatchedRun:
     """A complete run with looks one after the other."""
     study = Analysis(counts, (PASS_1,), baseline=base)
-    attempts = attempts_by_task(counts, {series[0] for series in counts.series})
+    attempts = attempt_counts_by_task_and_model(counts, {series[0] for series in counts.series})
     return WatchedRun(
         replace(gate, baseline=base),
         study,
         plan,
-        TaskOrder(names(plan.total_tasks), LIST),
+        TaskCountingOrder(names(plan.total_tasks), LIST),
         attempts,
     )
 
@@ -107,7 +111,7 @@ def looked(run: WatchedRun, level: Callable[[int], float | None]) -> tuple[np.nd
     """The first verdict on each model, and the share of the plan that was used for it."""
     models = len(run.study.counts.series)
     verdict, fraction = np.zeros(models, dtype=int), np.ones(models)
-    for place, tasks in enumerate(run.plan.look_sizes):
+    for place, tasks in enumerate(run.plan.task_counts_at_looks):
         at = level(place)
         if at is None:
             continue

@@ -26,7 +26,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from passk_cli.cli.help_text import FILE_ARGUMENT_HELP, message_parts, option_row, usage
+from passk_cli.cli.help_text import (
+    FILE_ARGUMENT_HELP,
+    help_page_parts_of_message,
+    option_row,
+    usage,
+)
 from passk_cli.cli.output import output_option_groups
 from passk_cli.cli.topics import GLOSSARY_PATH
 from passk_cli.commands import COMMANDS
@@ -307,7 +312,7 @@ def message_pages() -> dict[str, str]:
                 "",
                 f"`{message.severity}[{name}]: {message.readable_template}`",
             ]
-            for title, part in message_parts(message):
+            for title, part in help_page_parts_of_message(message):
                 lines += ["", f"**{title}.** {part}"]
             if message.example:
                 lines += ["", "```console", message.example.replace("passk ", "$ passk ", 1), "```"]

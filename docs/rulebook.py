@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from passk_cli.commands.gate.rulebook import (
-    SHARED_OPTIONS,
+    OPTIONS_SAME_FOR_ALL_SUITES,
     SUITE,
     TREND,
     QuarantinedTask,
-    Suite,
-    gate_keys,
-    trend_keys,
+    SuiteKeys,
+    gate_option_by_key,
+    trend_option_by_key,
 )
 from passk_cli.files.roles import ROLES
 from passk_cli.files.toml_map import TABLE, option_by_map_key
@@ -31,16 +31,18 @@ def page() -> str:
 
 def schema() -> dict[str, Any]:
     """The schema: keys are options without hyphens before them, also with underscores."""
-    every = gate_keys()
-    own = {key: each for key, each in every.items() if each.field not in SHARED_OPTIONS}
-    suite = _table({**_keys(own), **_properties(options_by_field(Suite).values())})
+    every = gate_option_by_key()
+    own = {
+        key: each for key, each in every.items() if each.field not in OPTIONS_SAME_FOR_ALL_SUITES
+    }
+    suite = _table({**_keys(own), **_properties(options_by_field(SuiteKeys).values())})
     suite["required"] = ["name", "runs"]
     # What a file says of a task; the run counts the rest.
     written = [
         name for name in QuarantinedTask._fields if name not in QuarantinedTask._field_defaults
     ]
     suite["properties"]["quarantine"] = {
-        "description": _words(options_by_field(Suite)["quarantine"]),
+        "description": _words(options_by_field(SuiteKeys)["quarantine"]),
         "type": "array",
         "items": {
             "type": "object", "required": written, "additionalProperties": False,
@@ -49,7 +51,7 @@ def schema() -> dict[str, Any]:
     }  # fmt: skip
     top = _keys(every)
     top[SUITE] = {"type": "array", "minItems": 1, "items": suite}
-    of_trend = trend_keys()
+    of_trend = trend_option_by_key()
     top[TREND] = {**_table(_keys(of_trend)), "required": ["history"]}
     text = {"type": "string"}
     texts = {"anyOf": [text, {"type": "array", "items": text}]}
@@ -70,7 +72,7 @@ def schema() -> dict[str, Any]:
         }
         | {
             each.option.name.lstrip("-"): _property(each)
-            for each in (*of_trend.values(), *every.values(), *options_by_field(Suite).values())
+            for each in (*of_trend.values(), *every.values(), *options_by_field(SuiteKeys).values())
         },
     }
 

@@ -47,7 +47,7 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"{__name__}.{_MODULE_BY_PUBLIC_NAME[name]}"), name)
 
 
-class _PackageModule(ModuleType):
+class _ModuleWithReportFunction(ModuleType):
     """The class of the module `passk_cli`.  The attribute `report` of this module is always the
     function for `passk report` and never the subpackage."""
 
@@ -62,7 +62,7 @@ class _PackageModule(ModuleType):
         imports from the subpackage."""
 
 
-sys.modules[__name__].__class__ = _PackageModule
+sys.modules[__name__].__class__ = _ModuleWithReportFunction
 
 
 def __dir__() -> list[str]:

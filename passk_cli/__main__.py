@@ -36,9 +36,9 @@ def _print_overview() -> None:
     try:
         print(overview(), flush=True)
     except PasskError as error:
-        from passk_cli.cli.error_printing import write_error
+        from passk_cli.cli.error_printing import print_error_and_return_exit_code
 
-        sys.exit(write_error(error, sys.argv[1:]))
+        sys.exit(print_error_and_return_exit_code(error, sys.argv[1:]))
 
 
 if __name__ == "__main__":

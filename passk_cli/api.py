@@ -22,7 +22,7 @@ from passk_cli.commands.command import Command, load_command, option_suggestion
 from passk_cli.commands.message_filter import MessageOptions
 from passk_cli.commands.runner import (
     CommandRunner,
-    CountsFunction,
+    ReadCountsFunction,
     command_report,
     require_known_names,
 )
@@ -57,9 +57,9 @@ DATA_HELP = (
     " table, or Counts from `read`."
 )
 
-# _PYTHON_EQUIVALENTS_OF_OPTIONS maps each output option of the command line to its equivalent in
+# _PYTHON_HINT_BY_OUTPUT_OPTION maps each output option of the command line to its equivalent in
 # Python.
-_PYTHON_EQUIVALENTS_OF_OPTIONS = {
+_PYTHON_HINT_BY_OUTPUT_OPTION = {
     **dict.fromkeys(("chart", "chart_theme", "chart_size"), "its result has .chart(…)"),
     **dict.fromkeys(("output", "digits", "percent", "stacked"), "its result has .save(…)"),
     "full": "its result has .tables",
@@ -221,11 +221,11 @@ def _reread_function(data: Any, request: Request) -> Callable[[Request], Counts]
     return counts
 
 
-def python_function(name: str) -> Callable[..., Findings]:
+def make_python_function(name: str) -> Callable[..., Findings]:
     """The Python function of a command, with a signature and a docstring that are made from the
     command's declaration."""
     declaration = load_command(name)
-    options = _options_of_command(name)
+    options = _declared_options_by_field(name)
     flags = [field for field, option in options.items() if option.option.is_positional]
     first = flags or [field for field in _POSITIONAL_OPTIONS if field in options][:1]
 
@@ -258,7 +258,7 @@ def python_function(name: str) -> Callable[..., Findings]:
                     f'frame_as="{frame_as}": {frame_as} is not installed; pip install {frame_as}'
                 )
             findings = replace(
-                _findings_of_call(declaration, python_call, keywords), frame_as=frame_as
+                _run_python_call(declaration, python_call, keywords), frame_as=frame_as
             )
         for message in findings.report.warnings:
             # With stacklevel=2, the warning points to the line of the user's code that called
@@ -273,32 +273,32 @@ def python_function(name: str) -> Callable[..., Findings]:
     return call
 
 
-def _options_of_command(command: str) -> OptionsByName:
+def _declared_options_by_field(command: str) -> OptionsByName:
     return {option.field: option for option in load_command(command).options()}
 
 
 def _unknown_option_error(name: str, word: str, value: Any) -> TypeError:
     """The TypeError for an unknown option of a Python function, with a suggestion of a known
     option."""
-    options = _options_of_command(name)
+    options = _declared_options_by_field(name)
     flags = {
         option.option.name.strip("-").replace("-", "_"): option.field for option in options.values()
     }
-    reason = _PYTHON_EQUIVALENTS_OF_OPTIONS.get(word) or text_for_python(
-        option_suggestion(name, word, value, _options_of_command), options
+    reason = _PYTHON_HINT_BY_OUTPUT_OPTION.get(word) or text_for_python(
+        option_suggestion(name, word, value, _declared_options_by_field), options
     )
     if word in flags and word not in load_command(name).absent_option_reasons:
         reason = did_you_mean([flags[word]])
-    similar = [] if reason else nearest_names(word, _PYTHON_EQUIVALENTS_OF_OPTIONS, 1)
+    similar = [] if reason else nearest_names(word, _PYTHON_HINT_BY_OUTPUT_OPTION, 1)
     reason = reason or (
-        _PYTHON_EQUIVALENTS_OF_OPTIONS[similar[0]]
+        _PYTHON_HINT_BY_OUTPUT_OPTION[similar[0]]
         if similar
         else f"help(passk_cli.{name}) lists them"
     )
     return TypeError(f"{name}() has no option {word!r}; {reason}")
 
 
-def _findings_of_call(
+def _run_python_call(
     declaration: Command, call: PythonCall, arguments: Mapping[str, Any]
 ) -> Findings:
     data = call.data
@@ -316,7 +316,7 @@ def _findings_of_call(
     )
     message_filter, options = (
         fill_options(MessageOptions, arguments),
-        _options_of_command(call.name),
+        _declared_options_by_field(call.name),
     )
 
     def words(message: Diagnostic) -> str:
@@ -324,7 +324,7 @@ def _findings_of_call(
 
     numeric: set[str] = set()
     with shared_downloads():
-        read = _counts_reader(data, question, numeric)
+        read = _make_counts_reader(data, question, numeric)
         report = command_report(
             question, shared, read, lambda message: message_filter.filter_report(message, words)
         )
@@ -338,7 +338,9 @@ def _findings_of_call(
     return kind(spelled, frozenset(numeric))
 
 
-def _counts_reader(data: Any, question: CommandRunner, numeric: set[str]) -> CountsFunction:
+def _make_counts_reader(
+    data: Any, question: CommandRunner, numeric: set[str]
+) -> ReadCountsFunction:
     """A function that reads the data that a command needs.
 
     numeric : a set to which the function adds the `by=` columns that contain numbers.
@@ -388,7 +390,7 @@ def _python_signature(declaration: Command, first: Sequence[str]) -> inspect.Sig
     for option in options:
         place = either if option.field in first else keyword_only
         default = None if option.default in ("", {}) else option.default
-        hint = _type_hint(option)
+        hint = _python_type_of_option(option)
         hint = hint if default is not None or hint is Any else hint | None
         parameters.append(inspect.Parameter(option.field, place, default=default, annotation=hint))
     frames: Any = Literal[FRAME_LIBRARIES]
@@ -399,7 +401,7 @@ def _python_signature(declaration: Command, first: Sequence[str]) -> inspect.Sig
     return inspect.Signature(parameters, return_annotation=answers)
 
 
-def _type_hint(declared: DeclaredOption) -> Any:
+def _python_type_of_option(declared: DeclaredOption) -> Any:
     option, kind, base = declared.option, declared.annotation, declared.base_type
     if kind is ANY_DATA or base in (bool, int, float):
         return kind
@@ -426,7 +428,7 @@ def _docstring(declaration: Command, options: OptionsByName) -> str:
         help = text_for_python(f"{option.help} {option.detail_with_choices}".rstrip(), options)
         if base is Mapping:
             help = re.sub(
-                r"(?<=such as )\w+=\w+( or \w+=\w+)*", _dict_literal_of_pairs, help, count=1
+                r"(?<=such as )\w+=\w+( or \w+=\w+)*", _dict_literal_text_of_pairs, help, count=1
             )
         stop = "" if help.endswith((".", "?")) else "."
         values = (
@@ -450,7 +452,7 @@ def _docstring(declaration: Command, options: OptionsByName) -> str:
     return "\n".join([*paragraphs, *wrapped, *examples])
 
 
-def _dict_literal_of_pairs(pairs: re.Match[str]) -> str:
+def _dict_literal_text_of_pairs(pairs: re.Match[str]) -> str:
     return str(python_literal(dict(pair.split("=") for pair in pairs[0].split(" or ")), ""))
 
 
@@ -458,5 +460,5 @@ def __getattr__(name: str) -> Any:
     """The Python function of a command, which is made when the function is first used."""
     if name not in COMMANDS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = python_function(name)
+    globals()[name] = make_python_function(name)
     return globals()[name]

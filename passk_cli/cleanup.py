@@ -18,7 +18,7 @@ _undo_functions: list[Callable[[], object]] = []
 
 
 @contextmanager
-def undo_at_end(undo: Callable[[], object]) -> Iterator[None]:
+def undo_after_block_or_signal(undo: Callable[[], object]) -> Iterator[None]:
     """Call `undo` at the end of the block, or if a signal ends the process during the block."""
     _undo_functions.append(undo)
     try:
@@ -54,7 +54,7 @@ def temporary_folder(prefix: str, beside: Path | None = None) -> Iterator[Path]:
         remedy = "set TMPDIR to a writable folder"
         problem = f"no folder for temporary files ({error.strerror})"
         raise ParameterError(f"{problem}; {remedy}", name="unwritable-output") from None
-    with undo_at_end(lambda: shutil.rmtree(folder, ignore_errors=True)):
+    with undo_after_block_or_signal(lambda: shutil.rmtree(folder, ignore_errors=True)):
         yield Path(folder)
 
 
@@ -171,10 +171,10 @@ def disk_full_error(error: OSError, content: str) -> ParameterError | None:
     )
 
 
-def st_mode_of_path(path: str) -> int:
+def st_mode_or_regular_if_missing(path: str) -> int:
     """The file mode of a path.  A path that does not exist has the mode of a regular file."""
     return os.stat(path).st_mode if os.path.exists(path) else stat.S_IFREG
 
 
 def _is_regular_file(path: Path) -> bool:
-    return stat.S_ISREG(st_mode_of_path(str(path)))
+    return stat.S_ISREG(st_mode_or_regular_if_missing(str(path)))

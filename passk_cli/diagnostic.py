@@ -19,14 +19,14 @@ NOTE, WARNING, ERROR = "note", "warning", "error"
 # DIAGNOSTIC_TYPE_BY_NAME maps names to the types of messages in all modules imported so far.
 DIAGNOSTIC_TYPE_BY_NAME: dict[str, DiagnosticType] = {}
 
-Piece = Any
+TextOrUnroundedNumber = Any
 
 
 _OPTIONAL_PART_PATTERN = re.compile(r"\{\?(?P<name>\w+)\|(?P<text>(?:[^{}]|\{[^{}]*\})*)\}")
 _FIELD_PATTERN = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 
 
-def fill_template(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]:
+def fill_template(template: str, fields: Mapping[str, Any]) -> tuple[TextOrUnroundedNumber, ...]:
     """The parts of a filled template: strings, and numbers that a renderer rounds later.
 
     {models} : a string, a number, or a list of names, which is written like "a, b, c and 2 more".
@@ -46,7 +46,7 @@ def fill_template(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]
     text = _OPTIONAL_PART_PATTERN.sub(
         lambda part: part["text"] if fields.get(part["name"]) else "", template
     )
-    pieces: list[Piece] = []
+    pieces: list[TextOrUnroundedNumber] = []
     for words, name, form, _ in Formatter().parse(text):
         pieces.append(words)
         if name is None:
@@ -171,7 +171,7 @@ class Diagnostic:
     def __hash__(self) -> int:
         return hash((self.name, self.template))
 
-    def pieces(self) -> tuple[Piece, ...]:
+    def pieces(self) -> tuple[TextOrUnroundedNumber, ...]:
         """The strings and the unrounded numbers of the message.  See `fill_template`."""
         text = "; ".join(filter(None, (self.template, self.remedy)))
         pieces = fill_template(text, self.fields)

@@ -6,9 +6,9 @@ that raising an error does not import this module.
 
 from passk_cli.diagnostic import ERROR, DiagnosticType
 
-# _TEXTS_BY_ERROR_NAME maps the name of an error to the problem, an explanation and advice. Errors
-# about options come first, and errors about files follow.
-_TEXTS_BY_ERROR_NAME = {
+# _EXPLANATIONS_BY_ERROR_NAME maps the name of an error to the problem, an explanation and advice.
+# Errors about options come first, and errors about files follow.
+_EXPLANATIONS_BY_ERROR_NAME = {
     "usage": (
         "the command line is not understood",
         "The command does not have an option of this name, an option has no value, or there are"
@@ -560,5 +560,5 @@ _TEXTS_BY_ERROR_NAME = {
 
 ERRORS = {
     name: DiagnosticType(name, ERROR, template, meaning=meaning, advice=advice)
-    for name, (template, meaning, advice) in _TEXTS_BY_ERROR_NAME.items()
+    for name, (template, meaning, advice) in _EXPLANATIONS_BY_ERROR_NAME.items()
 }

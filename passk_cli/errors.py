@@ -17,7 +17,7 @@ ErrorClass = TypeVar("ErrorClass", bound="PasskError")
 
 # An error about a name that the data does not contain is a usage error with exit code 2, although
 # passk can detect the error only after it has read the data.
-_USAGE_ERROR_NAMES = ("no-such-column", "no-such-model", "no-such-suite")
+_NO_SUCH_NAME_ERROR_NAMES = ("no-such-column", "no-such-model", "no-such-suite")
 
 
 class PasskError(Exception):
@@ -48,7 +48,7 @@ class PasskError(Exception):
         self.place = place if isinstance(place, OptionWithValue) else without_secrets(place)
         self.problem, self.words = without_secrets(str(problem)), without_secrets(str(remedy))
         self.name, self.fixes = name or type(self).name, tuple(settles)
-        if self.name in _USAGE_ERROR_NAMES:
+        if self.name in _NO_SUCH_NAME_ERROR_NAMES:
             self.exit_code, self.kind = 2, "usage"
         start = f"{self.place}: " if self.place else ""
         super().__init__(start + join_clauses(self.problem, self.words))
@@ -109,7 +109,7 @@ class DataError(PasskError):
         return str(self.place), self.problem, self.remedy
 
 
-def raise_first_applicable_error(
+def raise_for_first_true_condition(
     name: str, *reasons: tuple[object, str | OptionWithValue, str, tuple[SuggestedFix, ...]]
 ) -> None:
     """Raise ParameterError for the first reason with a true condition. Otherwise, do nothing.
@@ -179,7 +179,7 @@ def no_such_model_error(
     return ParameterError(place, problem, name="no-such-model", settles=settles)
 
 
-def unknown_name_error(option: str, name: str, suggestion: str) -> ParameterError:
+def unknown_model_or_task_error(option: str, name: str, suggestion: str) -> ParameterError:
     """The error for an option that names a model or a task that is missing from the data."""
     noun = "model" if option == "--alias" else "task"
     return ParameterError(
@@ -187,7 +187,7 @@ def unknown_name_error(option: str, name: str, suggestion: str) -> ParameterErro
     )
 
 
-class NoResultsError(DataError):
+class FileWithoutResultsError(DataError):
     """An error about a file without results.  passk skips such a file if it is in a folder."""
 
     name = "no-results"

@@ -144,7 +144,7 @@ class EarlyStopper:
             if any((name, number + 1) not in self.rows for number in range(self.epochs)):
                 break
             complete += 1
-        due = [size for size in self.plan.look_sizes if self.looked < size <= complete]
+        due = [size for size in self.plan.task_counts_at_looks if self.looked < size <= complete]
         if due and not self.reason:
             self.looked = due[-1]
             self._take_interim_look()

@@ -28,7 +28,7 @@ _MAX_UNEVEN_TICKS = 5
 class Axis:
     """A linear or logarithmic axis of a chart.
 
-    tick_values : values that have ticks if there is enough room.
+    preferred_tick_values : values that have ticks if there is enough room.
     required_ticks : values that keep their ticks longest.  If there is not enough room, other ticks
         are left out first.
     unit : "$" for money, "min" for times in minutes, "year" for dates.
@@ -38,9 +38,9 @@ class Axis:
     high: float
     title: str = ""
     log: bool = False
-    tick_values: tuple[float, ...] = ()
+    preferred_tick_values: tuple[float, ...] = ()
     required_ticks: tuple[float, ...] = ()
-    tick_names: Mapping[float, str] = field(default_factory=dict)
+    tick_label_by_value: Mapping[float, str] = field(default_factory=dict)
     unit: str = ""
     is_share: bool = False
     length: float = 1
@@ -89,7 +89,9 @@ def axis_from_values(
         ends = [0.0 if end == 0 else at for end, at in zip((low, high), ends, strict=True)]
     axis = Axis(ends[0], ends[1], title, log)
     short = all(v == float(f"{v:.{_DIGITS}g}") for v in inside)
-    return replace(axis, tick_values=tuple(inside) if at_values and short else (), is_share=share)
+    return replace(
+        axis, preferred_tick_values=tuple(inside) if at_values and short else (), is_share=share
+    )
 
 
 def spread_positions(
@@ -124,21 +126,21 @@ def spread_positions(
     return [at[i] for i in range(len(places))]
 
 
-def tick_labels(
+def tick_label_by_position(
     axis: Axis, percent: bool = False, extent: Callable[[str], float] = lambda _: 0.0
 ) -> dict[float, str]:
     """Maps the position of each tick on the axis to the label of the tick.
 
-    Ticks are at `axis.tick_values` if there are few of these values, and otherwise at round values.
-    The labels of two ticks never touch each other.
+    Ticks are at `axis.preferred_tick_values` if there are few of these values, and otherwise at
+    round values. The labels of two ticks never touch each other.
     """
     for required_ticks, values in product((axis.required_ticks, ()), _tick_choices(axis)):
         inside = [v for v in values if axis.low <= v <= axis.high]
         gaps = [axis.position_of(b) - axis.position_of(a) for a, b in pairwise(inside)]
-        uneven = values is axis.tick_values and gaps and max(gaps) > 2 * min(gaps)
+        uneven = values is axis.preferred_tick_values and gaps and max(gaps) > 2 * min(gaps)
         if not inside or len(inside) > (_MAX_UNEVEN_TICKS if uneven else _MOST_TICKS):
             continue
-        words = _tick_names(axis, sorted({*inside, *required_ticks}), percent)
+        words = _tick_label_by_value(axis, sorted({*inside, *required_ticks}), percent)
         room = {v: (axis.position_of(v), extent(text) / 2) for v, text in words.items()}
         for required in required_ticks:
             place, half = room[required]
@@ -147,7 +149,7 @@ def tick_labels(
                      + half}  # fmt: skip
         ends = [room[v] for v in words]
         disjoint = all(b[0] - a[0] >= a[1] + b[1] for a, b in pairwise(ends))
-        if disjoint and (len(words) > 1 or values is axis.tick_values):
+        if disjoint and (len(words) > 1 or values is axis.preferred_tick_values):
             return {room[v][0]: text for v, text in words.items()}
     value = axis.high if axis.log else _ticks_at_round_values(axis.low, axis.high, 6)[-1]
     return {axis.position_of(value): _tick_label(float(f"{value:.3g}"), percent and axis.is_share)}
@@ -160,12 +162,13 @@ def _tick_choices(axis: Axis) -> Iterator[Sequence[float]]:
             _TIME_TICKS_IN_MINUTES[1::2],
             _TIME_TICKS_IN_MINUTES[::3],
         )
-    yield axis.tick_values
-    gaps = [b - a for a, b in pairwise(axis.tick_values)]
+    yield axis.preferred_tick_values
+    gaps = [b - a for a, b in pairwise(axis.preferred_tick_values)]
     if gaps and max(gaps) < 1.01 * min(gaps) and not axis.log:
-        yield from (axis.tick_values[::step] for step in (2, 5) if len(gaps) % step == 0)
+        yield from (axis.preferred_tick_values[::step] for step in (2, 5) if len(gaps) % step == 0)
         choices = [
-            axis.tick_values[::-step] for step in range(2, len(gaps) * bool(axis.tick_names) + 1)
+            axis.preferred_tick_values[::-step]
+            for step in range(2, len(gaps) * bool(axis.tick_label_by_value) + 1)
         ]
         yield from sorted(choices, key=lambda choice: not {*axis.required_ticks} <= {*choice})
     if axis.log and axis.high >= 10 * axis.low:
@@ -177,8 +180,11 @@ def _tick_choices(axis: Axis) -> Iterator[Sequence[float]]:
     for most in range(6, 1, -1):
         values = _ticks_at_round_values(axis.low, axis.high, most)
         yield (
-            [axis.tick_values[0], *(v for v in values if v > axis.tick_values[0])]
-            if axis.tick_values
+            [
+                axis.preferred_tick_values[0],
+                *(v for v in values if v > axis.preferred_tick_values[0]),
+            ]
+            if axis.preferred_tick_values
             else values
         )
     for most in (3, 6):
@@ -194,13 +200,13 @@ def _ticks_at_round_values(low: float, high: float, most: int) -> list[float]:
     return [round(i * step, 12) for i in range(first, last + 1)]
 
 
-def _tick_names(axis: Axis, values: Sequence[float], percent: bool) -> dict[float, str]:
+def _tick_label_by_value(axis: Axis, values: Sequence[float], percent: bool) -> dict[float, str]:
     if axis.unit in _TICK_FORMATTER_BY_UNIT:
         return {v: _TICK_FORMATTER_BY_UNIT[axis.unit](v) for v in values}
     similar = axis.unit and max(values) < 10 * min(values)
     digits = max(len(f"{v:g}".partition(".")[2]) for v in values) if similar else 0
     return {
-        v: axis.tick_names.get(v)
+        v: axis.tick_label_by_value.get(v)
         or axis.unit
         + (f"{v:,.{max(digits, 2)}f}" if digits else _tick_label(v, percent and axis.is_share))
         for v in values

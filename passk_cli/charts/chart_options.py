@@ -107,9 +107,9 @@ class PictureSize:
         return f"{math.ceil(round(size * 10**digits, 6)) / 10**digits:g}{self.unit}"
 
 
-# If a panel has more than _MAX_MODELS_WITH_LINE_KINDS models, passk draws each kind of line in a
-# separate panel.
-_MAX_MODELS_WITH_LINE_KINDS = 4
+# If a panel has more than _MAX_MODELS_WITHOUT_KIND_PANELS models, passk draws each kind of line in
+# a separate panel.
+_MAX_MODELS_WITHOUT_KIND_PANELS = 4
 # DEFAULT_PICTURE_SIZE is the size of a picture if --chart-size is not set.
 DEFAULT_PICTURE_SIZE = PictureSize(HALF_PAGE_WIDTH * _MAX_SCREEN_ENLARGEMENT)
 
@@ -161,31 +161,34 @@ def plots_with_appearance(plots: Sequence[Plot], appearance: Appearance) -> tupl
     plots = [_split_line_kinds_into_panels(plot) for plot in plots]
     highlighted = tuple(dict.fromkeys(model for models in matches.values() for model in models))
     plots = [_grey_out_nonleading_models(plot, highlighted) for plot in plots]
-    hues = assign_hues(all_models)
+    hues = assign_colour_and_shape_indices(all_models)
     if len(all_models) > MOST_MODELS:
         best = [
             name
             for plot in plots
             for name in plot.leading_models[:_LEADING] or _models_of_plot(plot)
         ]
-        hues = assign_hues(
-            (name for plot in plots for name in plot.leading_models), assign_hues(best)
+        hues = assign_colour_and_shape_indices(
+            (name for plot in plots for name in plot.leading_models),
+            assign_colour_and_shape_indices(best),
         )
-    short = _short_models(all_models)
+    short = _short_name_by_model(all_models)
     return tuple(
-        _apply_title_and_bands(_with_short_names(replace(plot, hues=hues), short), appearance)
+        _remove_unwanted_title_and_bands(
+            _with_short_names_in_texts(replace(plot, hues=hues), short), appearance
+        )
         for plot in plots
     )
 
 
-def _short_models(models: Iterable[str]) -> dict[str, str]:
+def _short_name_by_model(models: Iterable[str]) -> dict[str, str]:
     """Maps each model that has a long name to a short name."""
     models_sorted = sorted({*models})
     names = zip(models_sorted, short_names(models_sorted, _MAX_MODEL_NAME_LETTERS), strict=True)
     return {name: text for name, text in names if text != name}
 
 
-def _with_short_names(plot: Plot, short: Mapping[str, str]) -> Plot:
+def _with_short_names_in_texts(plot: Plot, short: Mapping[str, str]) -> Plot:
     longest = sorted(short, key=len, reverse=True)
     name_pattern = re.compile("|".join(map(re.escape, longest)) or r"(?!)")
     shorten = partial(name_pattern.sub, lambda name: short[name[0]])
@@ -249,7 +252,7 @@ def _split_into_panels(plot: Plot, column: str) -> Plot:
 
 def _split_line_kinds_into_panels(plot: Plot) -> Plot:
     kinds = distinct_values(plot.rows, "kind")
-    crowded = len(_models_of_plot(plot)) > _MAX_MODELS_WITH_LINE_KINDS and len(kinds) > 1
+    crowded = len(_models_of_plot(plot)) > _MAX_MODELS_WITHOUT_KIND_PANELS and len(kinds) > 1
     if plot.kind != "curves" or plot.is_scatter_plot or plot.has_roles("panel") or not crowded:
         return plot
     names = {role: name for role, name in plot.printed_name_by_role.items() if role != "kind"}
@@ -270,7 +273,9 @@ def _split_line_kinds_into_panels(plot: Plot) -> Plot:
     )
 
 
-def assign_hues(names: Iterable[str], fixed: Mapping[str, int] | None = None) -> dict[str, int]:
+def assign_colour_and_shape_indices(
+    names: Iterable[str], fixed: Mapping[str, int] | None = None
+) -> dict[str, int]:
     """Maps the name of each model to the index of its colour and of the shape of its points.
 
     The index is a hash of the name, so that a model has the same colour in all commands.  If two
@@ -314,7 +319,7 @@ def _grey_out_nonleading_models(plot: Plot, highlighted: Sequence[str]) -> Plot:
     best = [m for m in plot.leading_models if m in models]
     best += [m for m in sorted(models, key=lambda m: depths.get(m, [math.inf])) if m not in best]
     if not set(highlighted) & set(models) and len(models) <= MOST_MODELS:
-        return _limit_bands(replace(plot, leading_models=()), best)
+        return _keep_bands_of_best_models(replace(plot, leading_models=()), best)
     words = " ".join(str(piece) for sentence in plot.answer for piece in sentence)
     named = _models_mentioned_in(models, words)
     leaders = highlighted or (*best[: len(plot.leading_models)], *named) or best[:_LEADING]
@@ -334,10 +339,12 @@ def _grey_out_nonleading_models(plot: Plot, highlighted: Sequence[str]) -> Plot:
         {**row, **dict.fromkeys(_LIMIT_ROLES)} if plot.is_grey(row) else row
         for row in plot.points if plot.is_scatter_plot or not plot.is_grey(row)
     )  # fmt: skip
-    return _limit_bands(replace(plot, rows=(*behind, *ahead), points=points), plot.leading_models)
+    return _keep_bands_of_best_models(
+        replace(plot, rows=(*behind, *ahead), points=points), plot.leading_models
+    )
 
 
-def _limit_bands(plot: Plot, best: Sequence[str]) -> Plot:
+def _keep_bands_of_best_models(plot: Plot, best: Sequence[str]) -> Plot:
     lines = {
         tuple(row.get(role) for role in ("panel", "kind", "series"))
         for row in plot.rows if row.get("low") is not None
@@ -358,7 +365,7 @@ def _limit_bands(plot: Plot, best: Sequence[str]) -> Plot:
     )
 
 
-def _apply_title_and_bands(plot: Plot, appearance: Appearance) -> Plot:
+def _remove_unwanted_title_and_bands(plot: Plot, appearance: Appearance) -> Plot:
     if not appearance.has_title:
         plot = replace(plot, title="", subtitle="")
     if appearance.has_bands or plot.kind != "curves":

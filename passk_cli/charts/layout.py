@@ -17,14 +17,14 @@ from passk_cli.text import display_width, short_names
 RowType = TypeVar("RowType", bound=Row)
 
 # _DASHES_BY_LINE_KIND maps the kind of a line to the lengths of its dashes and gaps. Any other kind
-# of line gets an unused pattern from DASHES.
+# of line gets an unused pattern from DASH_PATTERNS_OF_LINE_KINDS.
 _DASHES_BY_LINE_KIND = {
     "pass@k": (1, 0),
     "pass^k": (6, 4),
     "frontier": (2, 3),
     "frontier of all groups": (2, 3),
 }
-DASHES = ((1, 0), (6, 4), (2, 3), (10, 3, 2, 3), (14, 4))
+DASH_PATTERNS_OF_LINE_KINDS = ((1, 0), (6, 4), (2, 3), (10, 3, 2, 3), (14, 4))
 # A chart labels at most _MOST_LABELS lines at their ends, and moves a label up or down by at most
 # the height of _MOVABLE text lines.
 _MOST_LABELS, _MOVABLE = 12, 8.0
@@ -42,7 +42,7 @@ def panel_rows(rows: Iterable[Row], panel: Any) -> list[Row]:
     return [row for row in rows if row.get("panel") in (None, panel)]
 
 
-def role_values(rows: Iterable[Row], *roles: str) -> list[float | None]:
+def values_under_roles(rows: Iterable[Row], *roles: str) -> list[float | None]:
     """The values in all rows under the given keys, which are roles such as "x" and "low".  A value
     is None if a row lacks the role."""
     return [row.get(role) for row in rows for role in roles]
@@ -104,18 +104,18 @@ class CurveLayout:
         """
         points = (*plot.points, *_isolated_rows(plot.rows))
         rows = (*plot.rows, *points)
-        places = [*role_values(rows, "x"), *(rule.x for rule in plot.reference_lines)]
+        places = [*values_under_roles(rows, "x"), *(rule.x for rule in plot.reference_lines)]
         margin = 0.04 * plot.is_scatter_plot
         across = replace(
             axis_from_values(places, plot.x_title, log=plot.log_x, at_values=not margin,
             margin=margin),
             required_ticks=tuple(rule.x for rule in plot.reference_lines if rule.x is not None),
-            tick_names=plot.x_tick_labels, unit=plot.x_unit,
+            tick_label_by_value=plot.x_tick_labels, unit=plot.x_unit,
         )  # fmt: skip
         share = plot.unit == "share"
         if plot.y_limits is None:
             heights = [
-                *role_values(rows, "y", "low", "high"),
+                *values_under_roles(rows, "y", "low", "high"),
                 *(rule.y for rule in plot.reference_lines),
             ]
             up = axis_from_values(
@@ -131,8 +131,10 @@ class CurveLayout:
         fixed: dict[Any, tuple[int, ...]] = {
             k: _DASHES_BY_LINE_KIND[k] for k in kinds if k in _DASHES_BY_LINE_KIND
         }
-        free = iter([dash for dash in DASHES if dash not in fixed.values()])
-        dashes = {kind: fixed.get(kind) or next(free, DASHES[0]) for kind in kinds}
+        free = iter([dash for dash in DASH_PATTERNS_OF_LINE_KINDS if dash not in fixed.values()])
+        dashes = {
+            kind: fixed.get(kind) or next(free, DASH_PATTERNS_OF_LINE_KINDS[0]) for kind in kinds
+        }
         ahead = [row for row in plot.rows if not plot.is_grey(row)]
         series = distinct_values([row for row in rows if not plot.is_grey(row)], "series")
         labels: list[Row] = []
@@ -214,7 +216,10 @@ def forest_axis(plot: Plot, panel: Any) -> Axis:
     """
     scales = {row.get("scale") for row in plot.rows if row.get("panel") == panel}
     rows = [row for row in plot.rows if row.get("scale") in scales]
-    places = [*role_values(rows, "x", "low", "high"), *(rule.x for rule in plot.reference_lines)]
+    places = [
+        *values_under_roles(rows, "x", "low", "high"),
+        *(rule.x for rule in plot.reference_lines),
+    ]
     draws = [row["draws"] for row in rows if "draws" in row]
     places += [float(end) for array in draws for end in (array.min(), array.max())]
     return axis_from_values(places, plot.x_title, margin=0.03, share=True, zero=plot.kind == "bars")

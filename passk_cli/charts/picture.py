@@ -38,7 +38,7 @@ _INCH, _POINT = 96, 0.75
 # In a page, passk replaces POLICY_PLACEHOLDER by the content security policy of the page.
 POLICY_PLACEHOLDER = "passk-policy"
 _STYLE_ELEMENT_PATTERN = re.compile(r"<style>(.*?)</style>", re.DOTALL)
-_PANEL_STYLE_PATTERN = re.compile(r'style="(--panel:[0-9]+px)"')
+_PANEL_WIDTH_STYLE_PATTERN = re.compile(r'style="(--panel:[0-9]+px)"')
 _PAGE_CSS = """
 :root { color-scheme: light dark; %(light)s }
 @media (prefers-color-scheme: dark) { :root { %(dark)s } }
@@ -70,7 +70,7 @@ def picture_bytes(
     Errors: ParameterError if the size is too small for a plot.
     """
     if suffix == ".html":
-        return html_document(report, percent).encode()
+        return report_as_html_page(report, percent).encode()
     draw = partial(svg.svg_document, report.plots, THEMES[theme], percent, size)
     if suffix == ".svg":
         return draw().encode()
@@ -181,20 +181,20 @@ def add_security_policy(page: str, script: str) -> str:
     "'sha256-GcEEE0IkDzIP5EQ6DXZaDPORqT5RTBELX8Fyzyg9yvo='"
     """
     styles = [*_STYLE_ELEMENT_PATTERN.findall(page.partition("</head>")[0])]
-    panels = [*dict.fromkeys(_PANEL_STYLE_PATTERN.findall(page))]
+    panels = [*dict.fromkeys(_PANEL_WIDTH_STYLE_PATTERN.findall(page))]
     hashed = [
-        *map(_script_hash, styles),
-        *(["'unsafe-hashes'", *map(_script_hash, panels)] if panels else []),
+        *map(_policy_hash, styles),
+        *(["'unsafe-hashes'", *map(_policy_hash, panels)] if panels else []),
     ]
-    policy = f"default-src 'none'; script-src {_script_hash(script)}; img-src data:"
+    policy = f"default-src 'none'; script-src {_policy_hash(script)}; img-src data:"
     return page.replace(POLICY_PLACEHOLDER, f"{policy}; style-src {' '.join(hashed)}", 1)
 
 
-def _script_hash(text: str) -> str:
+def _policy_hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def html_document(report: Report, percent: bool = False) -> str:
+def report_as_html_page(report: Report, percent: bool = False) -> str:
     """An html page with all plots of a report, followed by its messages and signature."""
     title = next((plot.title for plot in report.plots if plot.title), "passk")
     figures = "\n".join(

@@ -39,7 +39,7 @@ class PlacedName:
         return math.dist(self.point, self.leader_end or self.point)
 
     @property
-    def covered_boxes(self) -> list[Box]:
+    def boxes_of_name_and_leader(self) -> list[Box]:
         """The box of the name, and small boxes that cover the line from the point to the name."""
         boxes, end = [self.box], self.leader_end or self.point
         steps = int(math.dist(self.point, end) / 3)
@@ -80,12 +80,14 @@ def place_names(
         free = sorted(candidates, key=lambda name: name.leader_length + _OBSTACLE_PENALTY * sum(
             not _is_free(name, [box]) for box in avoided))  # fmt: skip
         placed += free[:1]
-        taken += [part for name in free[:1] for part in name.covered_boxes]
+        taken += [part for name in free[:1] for part in name.boxes_of_name_and_leader]
     return placed
 
 
 def _is_free(name: PlacedName, boxes: Iterable[Box]) -> bool:
-    return not any(_boxes_overlap(part, box) for box in boxes for part in name.covered_boxes)
+    return not any(
+        _boxes_overlap(part, box) for box in boxes for part in name.boxes_of_name_and_leader
+    )
 
 
 def _candidate_positions(

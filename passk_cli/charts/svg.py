@@ -18,7 +18,7 @@ from itertools import groupby
 from typing import Any, ClassVar
 
 from passk_cli.charts import layout
-from passk_cli.charts.axes import Axis, tick_labels
+from passk_cli.charts.axes import Axis, tick_label_by_position
 from passk_cli.charts.chart_options import DEFAULT_PICTURE_SIZE, PictureSize
 from passk_cli.charts.layout import panel_rows
 from passk_cli.charts.point_names import PlacedName, place_names
@@ -52,7 +52,7 @@ _MAX_POINTS_WITHOUT_WIDENING = 8
 # _INTERVAL and _FINE are the stroke widths of lines, intervals and fine lines.
 _POINT, _HOVER_RADIUS, _STROKE, _INTERVAL, _FINE = 2.7, 5.0, 1.4, 1.7, 0.8
 _SUPERSCRIPT_PATTERN = re.compile("[⁰⁴-⁹]+")
-_MAX_PAPER_COLOUR_SHARE = 0.42
+_MAX_SHARE_OF_BACKGROUND_COLOUR = 0.42
 # Each shape that marks points in a chart is a list of corners. A point with the shape None is a
 # circle.
 _POINT_SHAPE_CORNERS: tuple[tuple[tuple[float, float], ...] | None, ...] = (
@@ -173,7 +173,7 @@ def _chart(
 
 
 @dataclass
-class _PlotDrawer:
+class _BasePlotDrawer:
     """Base class for drawing any kind of plot.
 
     available_width : width of a line of panels.  If `picture_size` is None, long names may increase
@@ -263,7 +263,7 @@ class _PlotDrawer:
         return mix_colours(
             self.theme.series[place],
             self.theme.paper,
-            _MAX_PAPER_COLOUR_SHARE * at / max(settings - 1, 1),
+            _MAX_SHARE_OF_BACKGROUND_COLOUR * at / max(settings - 1, 1),
         )
 
     def point(self, row: Row, place: tuple[float, float], paint: str = "") -> str:
@@ -334,7 +334,9 @@ class _PlotDrawer:
 
     def draw_x_axis(self, axis: Axis, top: float, first: bool) -> str:
         """The drawing of the x-axis.  Only the first panel of a line has the axis title."""
-        ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
+        ticks = tick_label_by_position(
+            axis, self.percent, lambda text: text_width(text, _SMALL) + 4
+        )
         path = f"M0 {_length_text(top)}h{_length_text(axis.length)}"
         path += "".join(f"M{_length_text(at)} {_length_text(top)}v{_TICK:g}" for at in ticks)
         line = f'<path d="{path}" stroke="{self.theme.faint}" fill="none"/>'
@@ -365,7 +367,7 @@ class _PlotDrawer:
 
 
 @dataclass
-class _CurveDrawer(_PlotDrawer):
+class _CurveDrawer(_BasePlotDrawer):
     """Draws curves, with bands, points with intervals, and names at the ends of lines."""
 
     def measure_panel(self) -> None:
@@ -385,11 +387,11 @@ class _CurveDrawer(_PlotDrawer):
         if self.picture_size is None and ends:
             self.available_width += max(max(ends) - usual, 0.0)
         self.up = replace(self.lines.y_axis, length=max(inner, 1.0))
-        self.ticks = tick_labels(self.up, self.percent, lambda _: 1.5 * _SMALL)
+        self.ticks = tick_label_by_position(self.up, self.percent, lambda _: 1.5 * _SMALL)
         self.left_margin = (
             max((text_width(text, _SMALL) for text in self.ticks.values()), default=0) + 6
         )
-        last = list(tick_labels(self.lines.x_axis).values())[-1:] or [""]
+        last = list(tick_label_by_position(self.lines.x_axis).values())[-1:] or [""]
         self.right_margin = max([text_width(last[0], _SMALL) / 2, 6.0, *ends])
         self.several = len(self.lines.series) > 1
 
@@ -432,32 +434,36 @@ class _CurveDrawer(_PlotDrawer):
         }
         for role, text in self.plot.legend.items():
             if role != "band" or self.plot.has_roles("low", "high"):
-                yield self._legend_item(marks[role], 11 if role == "points" else 22, text)
+                yield self._legend_item_fragment(marks[role], 11 if role == "points" else 22, text)
         if len(self.lines.dashes) > 1 and (self.several or not labelled):
             for kind, dash in self.lines.dashes.items():
                 line = f'<path d="M0 6h22" stroke-width="{_STROKE}"{_dash_attribute(dash)}'
-                yield self._legend_item(f'{line} stroke="{self.theme.text}"/>', 26, str(kind))
+                yield self._legend_item_fragment(
+                    f'{line} stroke="{self.theme.text}"/>', 26, str(kind)
+                )
         # If each panel has only one model, the titles of the panels name the models, so the plot
         # needs no legend.
         panel_series = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
         named_at_points = self.plot.is_scatter_plot and len(self.panels) == 1
         if self.several and not labelled and len(panel_series) > len(self.panels):
             # If there is no room for a model's name next to its point, the legend names the model.
-            placed = [row["series"] for row, _, _ in self._placed_names]
+            placed = [row["series"] for row, _, _ in self._placed_point_names]
             series_left = [series for series in self.lines.series if series not in placed]
             short = layout.short_series_names(
                 self.plot, series_left, self.available_width - 11, partial(text_width, size=_NAME)
             ) if series_left else {}  # fmt: skip
             for series, text in short.items():
-                yield self._legend_item(self.point({"series": series}, (4, 6)), 11, text)
+                yield self._legend_item_fragment(self.point({"series": series}, (4, 6)), 11, text)
         if not named_at_points and (
             grey := [row for row in (*self.lines.points, *self.plot.rows) if self.plot.is_grey(row)]
         ):
             line = f'<path d="M0 6h18" stroke="{self.theme.faint}" stroke-opacity="0.5"/>'
             mark = self.point(grey[0], (4, 6)) if self.plot.is_scatter_plot else line
-            yield self._legend_item(mark, 11 if self.plot.is_scatter_plot else 22, "other models")
+            yield self._legend_item_fragment(
+                mark, 11 if self.plot.is_scatter_plot else 22, "other models"
+            )
 
-    def _legend_item(self, mark: str, x: int, text: str) -> SvgFragment:
+    def _legend_item_fragment(self, mark: str, x: int, text: str) -> SvgFragment:
         text = _shortened_text(text, _NAME, self.available_width - x)
         words = _text(x, 9.4, text, self.theme.text)
         return SvgFragment(x + text_width(text, _NAME), _LINE + 1, mark + words)
@@ -483,7 +489,7 @@ class _CurveDrawer(_PlotDrawer):
             title + _translated_group(0, self.top, elements),
         )  # fmt: skip
 
-    def _position_of_row(self, row: Row, role: str = "y") -> tuple[float, float]:
+    def _xy_of_row(self, row: Row, role: str = "y") -> tuple[float, float]:
         return self.axis.position_of(row["x"]), self.up.length - self.up.position_of(row[role])
 
     def _lines(self, rows: Sequence[Row]) -> Iterator[str]:
@@ -492,13 +498,13 @@ class _CurveDrawer(_PlotDrawer):
             if self.plot.series_with_bands and line[0]["series"] not in self.plot.series_with_bands:
                 continue
             for run in _runs_of_defined_rows(line, "low", "high"):
-                edge = [self._position_of_row(row, "high") for row in run]
-                edge += [self._position_of_row(row, "low") for row in reversed(run)]
+                edge = [self._xy_of_row(row, "high") for row in run]
+                edge += [self._xy_of_row(row, "low") for row in reversed(run)]
                 paint = self.colour_of(line[0])
                 yield f'<path d="{_path(edge)}z" fill="{paint}" fill-opacity="0.14"/>'
         for line in lines:
             path = "".join(
-                _path(map(self._position_of_row, run)) for run in _runs_of_defined_rows(line, "y")
+                _path(map(self._xy_of_row, run)) for run in _runs_of_defined_rows(line, "y")
             )
             dash = _dash_attribute(self.lines.dashes.get(line[0].get("kind"), ()))
             # In a scatter plot, the points show the data, so the line that connects the points of a
@@ -514,26 +520,24 @@ class _CurveDrawer(_PlotDrawer):
         width = _FINE if self.plot.is_scatter_plot else _INTERVAL
         for row in points:
             if row.get("low") is not None and row.get("high") is not None:
-                ends = _path(
-                    [self._position_of_row(row, "low"), self._position_of_row(row, "high")]
-                )
+                ends = _path([self._xy_of_row(row, "low"), self._xy_of_row(row, "high")])
                 yield f'<path d="{ends}" stroke="{self.colour_of(row)}" stroke-width="{width}"/>'
         for row in points:
             if row["y"] is not None:
-                yield self.point(row, self._position_of_row(row))
+                yield self.point(row, self._xy_of_row(row))
         if self.has_no_tooltips:
             return
         yield '<g fill-opacity="0">'
         for row in (*rows, *points):
             if row["y"] is not None:
-                x, y = map(_length_text, self._position_of_row(row))
+                x, y = map(_length_text, self._xy_of_row(row))
                 tooltip = self.tooltip(row, self.plot.printed_name_by_role)
                 yield f'<circle cx="{x}" cy="{y}" r="{_HOVER_RADIUS:g}"{tooltip}/>'
         yield "</g>"
 
     def _line_end_labels(self) -> Iterator[str]:
         for end in self.lines.line_end_labels:
-            (x, y), (_, at) = self._position_of_row(end), self._position_of_row(end, "at")
+            (x, y), (_, at) = self._xy_of_row(end), self._xy_of_row(end, "at")
             stroke = _path([(x + 2, y), (x + 8, at)])
             yield f'<path d="{stroke}" stroke="{self.colour_of(end)}" stroke-opacity="0.6"/>'
             if self.several:
@@ -541,7 +545,7 @@ class _CurveDrawer(_PlotDrawer):
             yield _text(x + (16 if self.several else 10), at + 3.3, end["text"], self.theme.text)
 
     @cached_property
-    def _placed_names(self) -> list[tuple[Row, str, PlacedName]]:
+    def _placed_point_names(self) -> list[tuple[Row, str, PlacedName]]:
         """The points of a scatter plot that have names, with the text and position of each name."""
         if not (self.plot.is_scatter_plot and self.several and len(self.panels) == 1):
             return []
@@ -554,17 +558,17 @@ class _CurveDrawer(_PlotDrawer):
         )  # fmt: skip
         texts = [short[row["series"]] for row in named]
         bars = [
-            (x - 0.5, self._position_of_row(row, "high")[1], x + 0.5, self._position_of_row(row,
+            (x - 0.5, self._xy_of_row(row, "high")[1], x + 0.5, self._xy_of_row(row,
                 "low")[1])
-            for row in named if row.get("low") is not None for x, _ in [self._position_of_row(row)]
+            for row in named if row.get("low") is not None for x, _ in [self._xy_of_row(row)]
         ]  # fmt: skip
         for line in layout.rows_by_line(panel_rows(self.plot.rows, self.panels[0])).values():
             if line[0].get("series") and len(line) == 2:
-                (left, y), (right, _) = map(self._position_of_row, line)
+                (left, y), (right, _) = map(self._xy_of_row, line)
                 bars.append((left, y - 0.5, right, y + 0.5))
         frame = (0.0, 0.0, self.width + self.right_margin, self.up.length)
         names = place_names(
-            [self._position_of_row(row) for row in named], [text_width(text,
+            [self._xy_of_row(row) for row in named], [text_width(text,
                 _SMALL) for text in texts],
             _SMALL, frame, bars,
         )  # fmt: skip
@@ -575,7 +579,7 @@ class _CurveDrawer(_PlotDrawer):
 
         A line connects a name to its point if the name is not next to the point.
         """
-        for row, text, name in self._placed_names:
+        for row, text, name in self._placed_point_names:
             if name.leader_end:
                 path = _path([name.point, name.leader_end])
                 yield f'<path d="{path}" stroke="{self.theme.faint}" stroke-width="{_FINE / 2}"/>'
@@ -600,7 +604,7 @@ class _CurveDrawer(_PlotDrawer):
 
 
 @dataclass
-class _RowDrawer(_PlotDrawer):
+class _RowDrawer(_BasePlotDrawer):
     """Base class for plots with one row per name, and with headings for groups of rows."""
 
     min_panel_width: ClassVar[float] = 32.0
@@ -679,7 +683,7 @@ class _ForestDrawer(_RowDrawer):
             return f"{self.plot.x_unit}{row['x']:.3g}"
         return f"{100 * row['x']:.1f} %" if self.percent else f"{row['x']:.3f}"
 
-    def _number_element(self, row: Row) -> str:
+    def _estimate_element(self, row: Row) -> str:
         return _text(
             self.width + 8 + self.numbers_width, self.places[row["label"]] + 3.2,
             self._number(row), self.theme.text, size=_SMALL, anchor="end",
@@ -715,7 +719,9 @@ class _ForestDrawer(_RowDrawer):
     def _grid(self, axis: Axis) -> str:
         if self.plot.kind == "bars":
             return ""
-        ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
+        ticks = tick_label_by_position(
+            axis, self.percent, lambda text: text_width(text, _SMALL) + 4
+        )
         path = "".join(f"M{_length_text(at)} 0v{_length_text(self.panel_height)}" for at in ticks)
         path += "".join(
             f"M0 {_length_text(y)}h{_length_text(axis.length)}" for y in self.places.values()
@@ -725,7 +731,7 @@ class _ForestDrawer(_RowDrawer):
     def _numbers(self, panel: Any) -> str:
         if not self.numbers_width:
             return ""
-        return "".join(map(self._number_element, panel_rows(self.plot.rows, panel)))
+        return "".join(map(self._estimate_element, panel_rows(self.plot.rows, panel)))
 
     def _row(self, row: Row, axis: Axis) -> str:
         y, paint = self.places[row["label"]], self.colour_of(row)
@@ -759,12 +765,16 @@ class _RankingDrawer(_ForestDrawer):
 
     def colour_of(self, row: Row) -> str:
         if not row["tied"]:
-            return mix_colours(self.theme.faint, self.theme.paper, _MAX_PAPER_COLOUR_SHARE * 0.8)
+            return mix_colours(
+                self.theme.faint, self.theme.paper, _MAX_SHARE_OF_BACKGROUND_COLOUR * 0.8
+            )
         place = self.plot.colour_index(row) or 0
         return self.theme.series[place] if place < len(self.theme.series) else self.theme.text
 
     def _grid(self, axis: Axis) -> str:
-        ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
+        ticks = tick_label_by_position(
+            axis, self.percent, lambda text: text_width(text, _SMALL) + 4
+        )
         path = "".join(f"M{_length_text(at)} 0v{_length_text(self.panel_height)}" for at in ticks)
         tied = [self.places[row["label"]] for row in self.plot.rows if row["tied"]]
         band = ""
@@ -848,8 +858,10 @@ class _HeatDrawer(_RowDrawer):
             f' height="8" fill="{_heat_colour((i + 0.5) / steps)}"/>'
             for i in range(steps)
         )
-        axis = Axis(0.0, 1.0, is_share=True, tick_values=(0, 0.25, 0.5, 0.75, 1), length=wide)
-        places = tick_labels(axis, self.percent).items()
+        axis = Axis(
+            0.0, 1.0, is_share=True, preferred_tick_values=(0, 0.25, 0.5, 0.75, 1), length=wide
+        )
+        places = tick_label_by_position(axis, self.percent).items()
         words = _texts(((x + at, 19, word) for at, word in places), self.theme.faint, "middle")
         title = _text(0, 9, name, self.theme.text)
         yield SvgFragment(x + wide + 14, 24, title + bar + words)
@@ -919,7 +931,7 @@ class _HeatDrawer(_RowDrawer):
 
 # A tooltip does not repeat what the drawing already shows by colour or position.
 _ROLES_NOT_IN_TOOLTIP = ("filled", "draws", "series", "head", "tail", "scale", "tied")
-_DRAWERS: dict[str, type[_PlotDrawer]] = {
+_DRAWERS: dict[str, type[_BasePlotDrawer]] = {
     "heat": _HeatDrawer,
     "curves": _CurveDrawer,
     "forest": _ForestDrawer,

@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from passk_cli.cli.completion import completion_function, words_being_completed
-from passk_cli.cli.error_printing import write_error
+from passk_cli.cli.error_printing import print_error_and_return_exit_code
 from passk_cli.cli.process import exit_if_signalled
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import load_command, option_suggestion
@@ -119,7 +119,7 @@ def _demo() -> None:
         raise typer.Exit(code)
 
 
-_COMMANDS_WITHOUT_DATA: dict[str, Callable[..., None]] = {HELP: _print_help, DEMO: _demo}
+_FUNCTION_BY_UNDECLARED_COMMAND: dict[str, Callable[..., None]] = {HELP: _print_help, DEMO: _demo}
 
 
 def build_app(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer:
@@ -137,20 +137,20 @@ def build_app(names: Iterable[str] = (), *, completing: bool = False) -> typer.T
     ) -> None:
         pass
 
-    for name in (*COMMANDS, *_COMMANDS_WITHOUT_DATA):
-        function = _COMMANDS_WITHOUT_DATA.get(name)
+    for name in (*COMMANDS, *_FUNCTION_BY_UNDECLARED_COMMAND):
+        function = _FUNCTION_BY_UNDECLARED_COMMAND.get(name)
         if function is None:
             is_run = name in names
             function = (
                 _typer_function(name, None, completing)
                 if is_run
-                else _command_without_options(name, completing)
+                else _make_placeholder_command(name, completing)
             )
         app.command(name, cls=CommandWithPasskHelp)(function)
     return app
 
 
-def _command_without_options(name: str, completing: bool) -> Callable[[], None]:
+def _make_placeholder_command(name: str, completing: bool) -> Callable[[], None]:
     """A typer function without options, for a command that appears only in the list of commands."""
 
     def stand() -> None:
@@ -244,10 +244,12 @@ def run_command_line(words: Sequence[str]) -> int:
     """Run a command line that begins with the name of a command, and return its exit code."""
     name, *arguments = words
     app = typer.Typer(add_completion=False, **_TYPER_SETTINGS)
-    function = _COMMANDS_WITHOUT_DATA.get(name)
+    function = _FUNCTION_BY_UNDECLARED_COMMAND.get(name)
     if function is None:
         helped = arguments in (["--help"], ["-h"])
-        function = _command_without_options(name, False) if helped else _typer_function(name, words)
+        function = (
+            _make_placeholder_command(name, False) if helped else _typer_function(name, words)
+        )
     topic = {**_TYPER_SETTINGS["context_settings"], "ignore_unknown_options": True}
     settings = topic if name == HELP else None
     app.command(name, cls=CommandWithPasskHelp, context_settings=settings)(function)
@@ -269,7 +271,7 @@ def main() -> None:
             code = build_app(words_being_completed()[:1], completing=True)(
                 words, standalone_mode=False
             )
-        elif first and (first[0] in COMMANDS or first[0] in _COMMANDS_WITHOUT_DATA):
+        elif first and (first[0] in COMMANDS or first[0] in _FUNCTION_BY_UNDECLARED_COMMAND):
             code = run_command_line(words)
         else:
             code = build_app()(words or ["--help"], standalone_mode=False)
@@ -278,12 +280,12 @@ def main() -> None:
         code = code if words else 2
     except PasskError as error:
         exit_if_signalled()
-        code = write_error(error, words)
+        code = print_error_and_return_exit_code(error, words)
     except TYPER_USAGE_ERROR as error:
-        code = write_error(_usage_error(error, words), words)
+        code = print_error_and_return_exit_code(_usage_error(error, words), words)
     except MemoryError:
         exit_if_signalled()
-        code = write_error(
+        code = print_error_and_return_exit_code(
             DataError(
                 "memory",
                 "there is not enough memory for this command",
@@ -297,7 +299,7 @@ def main() -> None:
         if os.environ.get("PASSK_DEBUG"):
             raise
         remedy = "please report this error with the traceback that PASSK_DEBUG=1 shows"
-        code = write_error(
+        code = print_error_and_return_exit_code(
             PasskError(f"internal error: {type(error).__name__}: {error}; {remedy}"), words
         )
     sys.exit(code)
@@ -310,7 +312,7 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
     if first in COMMANDS:
         path = f"passk {first}"
         if problem.startswith("Missing argument"):
-            return _no_files_error(path, arguments)
+            return _no_file_arguments_error(path, arguments)
         if problem.startswith("No such option"):
             from passk_cli.cli.fix_commands import options_by_flag
 
@@ -322,15 +324,15 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
             problem = "; ".join(filter(None, (f"no such option: {option}", question)))
     elif first.startswith("-") and (later := [word for word in arguments if word in COMMANDS]):
         problem = f"no such option: {first}; the command comes first: passk {later[0]} {first} …"
-    elif not first.startswith("-") and first not in _COMMANDS_WITHOUT_DATA:
-        similar = nearest_names(first, (*COMMANDS, *_COMMANDS_WITHOUT_DATA))
+    elif not first.startswith("-") and first not in _FUNCTION_BY_UNDECLARED_COMMAND:
+        similar = nearest_names(first, (*COMMANDS, *_FUNCTION_BY_UNDECLARED_COMMAND))
         problem = f"no such command: {first}" + (f"; {did_you_mean(similar)}" if similar else "")
     stop = "" if problem.endswith("?") else ";"
     problem = f"{problem[:1].lower()}{problem[1:]}{stop} see {path} --help"
     return ParameterError(problem, name="usage")
 
 
-def _no_files_error(path: str, options: list[str]) -> ParameterError:
+def _no_file_arguments_error(path: str, options: list[str]) -> ParameterError:
     """The error for a command line without data files.
 
     passk reads standard input only if a file argument is -.  Otherwise, a job with an empty list of

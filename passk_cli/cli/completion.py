@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from passk_cli.errors import PasskError
 from passk_cli.option import Option, load_object
 
-# passk completes names of models only if the files have at most MAX_COMPLETION_FILE_BYTES bytes in
-# total.
-MAX_COMPLETION_FILE_BYTES = 4_000_000
+# passk completes names of models only if the files have at most MAX_TOTAL_COMPLETION_FILE_BYTES
+# bytes in total.
+MAX_TOTAL_COMPLETION_FILE_BYTES = 4_000_000
 
 CompletionFunction = Callable[[str], list[str]]
 
@@ -48,7 +48,7 @@ def models_of_small_files(files: Sequence[str]) -> list[str]:
 
     try:
         sizes = [os.path.getsize(path) for path in resolved_file_paths(files)]
-        if not sizes or sum(sizes) > MAX_COMPLETION_FILE_BYTES:
+        if not sizes or sum(sizes) > MAX_TOTAL_COMPLETION_FILE_BYTES:
             return []
         counts = load(list(files), Request(), tolerant=True)
     except (PasskError, OSError):

@@ -8,12 +8,12 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-SAMPLE_FILE = Path(__file__).parent / "sample_data" / "cruxeval.csv"
+SAMPLE_FILE_PATH = Path(__file__).parent / "sample_data" / "cruxeval.csv"
 DEMO_COMMAND_BY_QUESTION = {
-    "How good is each model?": f"passk estimate {SAMPLE_FILE.name}",
-    "Is one model better, or lucky?": f"passk compare {SAMPLE_FILE.name} -m pass@10,pass@1",
+    "How good is each model?": f"passk estimate {SAMPLE_FILE_PATH.name}",
+    "Is one model better, or lucky?": f"passk compare {SAMPLE_FILE_PATH.name} -m pass@10,pass@1",
     "Is a model good enough to ship? The exit code of this command is the answer.": (
-        f"passk gate {SAMPLE_FILE.name} --model gpt-3.5-turbo-0613 --min pass@1=0.4"
+        f"passk gate {SAMPLE_FILE_PATH.name} --model gpt-3.5-turbo-0613 --min pass@1=0.4"
     ),
 }
 HELP_TEXT = """Usage: passk demo
@@ -31,9 +31,10 @@ def run_demo(run: Callable[[Sequence[str]], int]) -> int:
         the list of words after `passk`.
     """
     print(
-        f"The sample data are the attempts of two models at 800 tasks, as counts:\n  {SAMPLE_FILE}"
+        "The sample data are the attempts of two models at 800 tasks, as counts:\n"
+        f"  {SAMPLE_FILE_PATH}"
     )
-    with contextlib.chdir(SAMPLE_FILE.parent):
+    with contextlib.chdir(SAMPLE_FILE_PATH.parent):
         for goal, line in DEMO_COMMAND_BY_QUESTION.items():
             words = shlex.split(line)
             print(f"\n# {goal}\n$ {line}", flush=True)

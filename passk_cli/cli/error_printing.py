@@ -11,7 +11,7 @@ from passk_cli.errors import PasskError
 from passk_cli.render.csv_json import error_document
 
 
-def write_error(error: PasskError, words: Sequence[str]) -> int:
+def print_error_and_return_exit_code(error: PasskError, words: Sequence[str]) -> int:
     """Print an error and return its exit code.
 
     words : the words of the command line, without the name of the program.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from passk_cli.cli.help_text import options_with_titles
-from passk_cli.cli.output import output_suffixes
+from passk_cli.cli.output import writable_suffixes_of_command
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import load_command
 from passk_cli.diagnostic import Diagnostic
@@ -41,7 +41,7 @@ def error_text_with_commands(error: PasskError, words: Sequence[str]) -> str:
     return f"error[{error.name}]: " + "\n  ".join(cut_long_words(printable(line)) for line in lines)
 
 
-def message_with_commands(message: Diagnostic, words: Sequence[str]) -> Diagnostic:
+def message_with_fix_commands(message: Diagnostic, words: Sequence[str]) -> Diagnostic:
     """The message, with complete commands for its suggested fixes."""
     settles = applicable_fixes(message.fixes, words)
     return replace(message, fixes=settles, remedies=commands_for_fixes(settles, words))
@@ -113,7 +113,9 @@ def apply_fix(words: Sequence[str], settle: SuggestedFix) -> list[str]:
     trailing = list(words[len(arguments) + 1 :])
     values = {other_flags[flag].field: value for flag, value in settle.options.items()}
     result = [name]
-    before, after = (output_suffixes(load_command(command)) for command in (words[0], name))
+    before, after = (
+        writable_suffixes_of_command(load_command(command)) for command in (words[0], name)
+    )
     writes = name != words[0] and any(
         other_flags[flag].option.file_use == "written" for flag in settle.options
     )

@@ -27,7 +27,7 @@ def command_help(name: str, *, full: bool = False) -> str:
     declaration = load_command(name)
     if full:
         return _help_with_sections(
-            name, [*_option_sections(declaration), *_result_sections(declaration)]
+            name, [*_option_sections(declaration), *_sections_besides_options(declaration)]
         )
     # If a command can write a page or gives a verdict, the help of the command lists --output
     # first, because users usually write files with such commands.
@@ -68,7 +68,7 @@ def _wrapped_example(line: str, width: int) -> str:
 def message_page(message: DiagnosticType) -> str:
     """The help page of a message: its text, its meaning, why it matters, and what to do."""
     blocks = [f"{message.severity}[{message.name}]", wrap_lines(message.readable_template)]
-    for title, text in message_parts(message):
+    for title, text in help_page_parts_of_message(message):
         lines = wrap_lines(text, terminal_width() - 2)
         blocks.append(f"{title}:\n{indent(lines, '  ')}")
     if message.example:
@@ -76,7 +76,7 @@ def message_page(message: DiagnosticType) -> str:
     return "\n\n".join(blocks)
 
 
-def message_parts(message: DiagnosticType) -> list[tuple[str, str]]:
+def help_page_parts_of_message(message: DiagnosticType) -> list[tuple[str, str]]:
     """The titles and texts of the parts of a message's help page."""
     # The import is local, so that `--help` does not load the code that reads files.
     from passk_cli.files.checks import CHECKS
@@ -150,7 +150,7 @@ def _option_sections(
     return [(title, group) for title, group in rows.items() if group]
 
 
-def _result_sections(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
+def _sections_besides_options(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
     from passk_cli.metrics.registry import meaning_by_family_pattern
 
     if any(

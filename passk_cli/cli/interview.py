@@ -20,8 +20,8 @@ from passk_cli.text import first_few
 if TYPE_CHECKING:
     from rich.console import Console
 
-# _QUESTIONS maps the role of a column to the question that passk asks about the role.
-_QUESTIONS = {
+# _QUESTION_BY_ROLE maps the role of a column to the question that passk asks about the role.
+_QUESTION_BY_ROLE = {
     "task": "Which column contains the task?",
     "outcome": "Which column contains the outcome of an attempt (pass or fail)?",
     "passes": "What passes?",
@@ -49,9 +49,9 @@ def ask_and_write_map(files: Sequence[str], values: Mapping[str, Any]) -> str:
     console = Console(highlight=False)
     draft = MapDraft.from_data([*files], fill_options(Request, values))
     try:
-        for role in _QUESTIONS:
+        for role in _QUESTION_BY_ROLE:
             if role in draft.open_questions or (
-                role == "setting" and draft.likeliest_candidates.get("setting")
+                role == "setting" and draft.candidates_of_likeliest_list.get("setting")
             ):
                 _ask_about_role(console, draft, role)
     except (KeyboardInterrupt, EOFError):
@@ -82,11 +82,11 @@ def switch_argv_to_estimate(files: Sequence[str], path: str) -> dict[str, Any]:
 def _ask_about_role(console: Console, draft: MapDraft, role: str) -> None:
     from rich.prompt import Prompt
 
-    choices = [*_choices_for_role(draft, role)]
+    choices = [*_fix_choices_for_role(draft, role)]
     optional = role == "setting"
-    console.print(f"\n{_QUESTIONS[role]}", style="bold", markup=False)
+    console.print(f"\n{_QUESTION_BY_ROLE[role]}", style="bold", markup=False)
     for number, (option, note) in enumerate(choices[:_MAX_LISTED_CHOICES], 1):
-        console.print(f"  {number}  {_option_values_text(option)}  {note}", markup=False)
+        console.print(f"  {number}  {_fix_values_text(option)}  {note}", markup=False)
     if len(choices) > _MAX_LISTED_CHOICES:
         console.print(
             f"     and {len(choices) - _MAX_LISTED_CHOICES:,} more, by name", markup=False
@@ -104,7 +104,7 @@ def _ask_about_role(console: Console, draft: MapDraft, role: str) -> None:
         if fix is not None:
             draft.choices[role] = fix
             return
-        names = [*draft.likeliest_candidates.summary_by_column]
+        names = [*draft.candidates_of_likeliest_list.summary_by_column]
         question = did_you_mean_or_list(reply, names, f"the columns are {first_few(names)}")
         if role == "passes" and draft.outcome_candidate:
             question = (
@@ -114,7 +114,7 @@ def _ask_about_role(console: Console, draft: MapDraft, role: str) -> None:
         console.print(f"  {question}", markup=False)
 
 
-def _choices_for_role(draft: MapDraft, role: str) -> Iterator[tuple[SuggestedFix, str]]:
+def _fix_choices_for_role(draft: MapDraft, role: str) -> Iterator[tuple[SuggestedFix, str]]:
     if role == "passes":
         outcome = draft.outcome_candidate
         yield from ((way, way.effect) for way in (outcome.pass_definitions if outcome else ()))
@@ -122,11 +122,11 @@ def _choices_for_role(draft: MapDraft, role: str) -> Iterator[tuple[SuggestedFix
     for name in (role, *["counts"] * (role == "outcome")):
         yield from (
             (candidate.option, candidate.values_summary)
-            for candidate in draft.likeliest_candidates.get(name, ())
+            for candidate in draft.candidates_of_likeliest_list.get(name, ())
         )
-    if role == "outcome" and draft.all_flags_fix:
-        yield draft.all_flags_fix, "all of these words mean pass"
-    if role == "task" and not draft.likeliest_candidates.get("task"):
+    if role == "outcome" and draft.require_all_flags_fix:
+        yield draft.require_all_flags_fix, "all of these words mean pass"
+    if role == "task" and not draft.candidates_of_likeliest_list.get("task"):
         yield (
             SuggestedFix({"--field": {"task": POSITION_AS_TASK}}),
             "the position of a record in its list",
@@ -151,15 +151,15 @@ def _fix_of_reply(draft: MapDraft, role: str, reply: str) -> SuggestedFix | None
                 if occurs
                 else None
             )
-    columns = {first_key(column) for column in draft.likeliest_candidates.summary_by_column} | {
-        *draft.likeliest_candidates.summary_by_column
-    }
+    columns = {
+        first_key(column) for column in draft.candidates_of_likeliest_list.summary_by_column
+    } | {*draft.candidates_of_likeliest_list.summary_by_column}
     if not all({part, first_key(part)} & columns for part in combined_columns(reply)):
         return None
     return SuggestedFix({"--by": (reply,)} if role == "setting" else {"--field": {role: reply}})
 
 
-def _option_values_text(option: SuggestedFix) -> str:
+def _fix_values_text(option: SuggestedFix) -> str:
     values = [v for value in option.options.values()
               for v in (value.values() if isinstance(value, Mapping) else [value])]  # fmt: skip
     return ", ".join(", ".join(v) if isinstance(v, tuple) else str(v) for v in values)

@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import passk_cli.pages as pages
 from passk_cli.charts import PICTURE_SUFFIXES
-from passk_cli.cleanup import st_mode_of_path, unwritable_error, write_all_or_none, write_atomically
+from passk_cli.cleanup import (
+    st_mode_or_regular_if_missing,
+    unwritable_error,
+    write_all_or_none,
+    write_atomically,
+)
 from passk_cli.cli.progress import show_activity
 from passk_cli.commands.command import Command
 from passk_cli.diagnostic import NOTE, Diagnostic
@@ -60,7 +65,7 @@ if TYPE_CHECKING:
 _COLOUR_CODE_BY_SEVERITY = {"note": "1", "warning": "1;33", "error": "1;31"}
 
 
-def output_suffixes(declaration: Command) -> list[str]:
+def writable_suffixes_of_command(declaration: Command) -> list[str]:
     """The file suffixes, for example ".csv", of the formats that a command can write."""
     fitting = [*(pages.FORMAT_BY_SUFFIX if declaration.writes_page else ()), *FORMAT_BY_SUFFIX,
                *(VERDICT_FORMAT_BY_SUFFIX if declaration.gives_verdict else ())]  # fmt: skip
@@ -243,9 +248,9 @@ class OutputOptions:
         set the formats.
         """
         files = self._output_files
-        fitting = output_suffixes(declaration)
+        fitting = writable_suffixes_of_command(declaration)
         unknown = [file for file in files if Path(file).suffix.lower() not in fitting]
-        guessed = [file for file in unknown if stat.S_ISREG(st_mode_of_path(file))]
+        guessed = [file for file in unknown if stat.S_ISREG(st_mode_or_regular_if_missing(file))]
         if guessed and self.form is None:
             suffixes = ", ".join(fitting)
             raise ParameterError(

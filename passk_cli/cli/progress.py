@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from passk_cli.activity import current_activity, report_activity
-from passk_cli.cleanup import undo_at_end
+from passk_cli.cleanup import undo_after_block_or_signal
 
 SECONDS_BEFORE_PROGRESS = 1.0
 # passk updates the progress line every _SECONDS_BETWEEN_UPDATES seconds.
@@ -38,7 +38,7 @@ def show_activity(text: str) -> Iterator[None]:
             stopped.set()
             watcher.join(timeout=0.5)
 
-        with undo_at_end(stop):
+        with undo_after_block_or_signal(stop):
             yield
 
 

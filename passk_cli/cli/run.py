@@ -160,10 +160,10 @@ def _run_and_write_report(
             output.write_gate_error(error, file=writable)
         raise
     if any(message.fixes for message in report.messages):
-        from passk_cli.cli.fix_commands import message_with_commands
+        from passk_cli.cli.fix_commands import message_with_fix_commands
 
         messages = tuple(
-            message_with_commands(message, sys.argv[1:]) for message in report.messages
+            message_with_fix_commands(message, sys.argv[1:]) for message in report.messages
         )
         report = replace(report, messages=messages)
     if report.page is not None:

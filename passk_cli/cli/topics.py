@@ -69,7 +69,7 @@ def explain_word(word: str, commands_and_messages: Sequence[str]) -> str:
     Errors: ParameterError with the most similar names if the word is not known.
     """
     texts: dict[str, dict[str, list[str]]] = {}
-    for name, text, user in _declared_words():
+    for name, text, user in _names_with_explanations():
         texts.setdefault(name, {}).setdefault(text, []).append(user)
     topics = {same: name for name, words in _SYNONYMS_BY_TOPIC.items() for same in words.split()}
     metric = re.sub(r"(?<=[@^])(\d+|k?)(:.*)?$", "k", respell_metric(word))
@@ -90,7 +90,9 @@ def explain_word(word: str, commands_and_messages: Sequence[str]) -> str:
     for text, users in sorted(
         texts.get(spelling, {}).items(), key=lambda entry: entry[0][:6] != "option"
     ):
-        paragraphs.append(f"{text} In {_command_names_text(users)}." if users[0] else text)
+        paragraphs.append(
+            f"{text} In {_command_names_or_exceptions_text(users)}." if users[0] else text
+        )
     if not paragraphs:
         names = dict.fromkeys([*commands_and_messages, *TOPICS, *texts, *terms])
         question = did_you_mean_or_list(spelling, names, "`passk --help` lists commands")
@@ -112,13 +114,13 @@ def glossary() -> dict[str, str]:
     return terms
 
 
-def _command_names_text(commands: Sequence[str]) -> str:
+def _command_names_or_exceptions_text(commands: Sequence[str]) -> str:
     lacking = [name for name in COMMANDS if name not in commands]
     most = "every command" + f" but {join_names(lacking)}" * bool(lacking)
     return most if len(lacking) < len(COMMANDS) // 3 else ", ".join(dict.fromkeys(commands))
 
 
-def _declared_words() -> Iterator[tuple[str, str, str]]:
+def _names_with_explanations() -> Iterator[tuple[str, str, str]]:
     """The names of metrics, methods, roles, formats, options, option values and columns.
 
     Each entry contains a name in lower case, the explanation, and the name of the command to which

@@ -10,7 +10,7 @@ imported only when the command runs.
 from typing import NamedTuple
 
 
-class CommandListing(NamedTuple):
+class CommandListEntry(NamedTuple):
     """A command in the list of all commands.
 
     section : title of the group in which the list shows the command.
@@ -23,27 +23,31 @@ class CommandListing(NamedTuple):
 
 
 COMMANDS = {
-    "estimate": CommandListing("Measure", "Estimate pass@k and pass^k, with intervals."),
-    "compare": CommandListing("Measure", "Test which models differ, and which tie."),
-    "gate": CommandListing("Measure", "Check a run against rules; the exit code is the verdict."),
-    "watch": CommandListing("Measure", "Judge a run while it is in progress."),
-    "bootstrap": CommandListing("Measure", "Show the intervals of every method, bias and errors."),
-    "curve": CommandListing("Understand", "Show pass@k and pass^k over k."),
-    "tasks": CommandListing("Understand", "Find flaky, changed and suspicious tasks."),
-    "cost": CommandListing("Understand", "Measure what a solved task costs."),
-    "trend": CommandListing("Understand", "Find changes of pass@1 or costs over runs."),
-    "order": CommandListing("Understand", "Test whether attempts depend on their order."),
-    "diversity": CommandListing("Understand", "Count the different solutions among the attempts."),
-    "temperature": CommandListing("Understand", "Find the best temperature for each k."),
-    "horizon": CommandListing(
+    "estimate": CommandListEntry("Measure", "Estimate pass@k and pass^k, with intervals."),
+    "compare": CommandListEntry("Measure", "Test which models differ, and which tie."),
+    "gate": CommandListEntry("Measure", "Check a run against rules; the exit code is the verdict."),
+    "watch": CommandListEntry("Measure", "Judge a run while it is in progress."),
+    "bootstrap": CommandListEntry(
+        "Measure", "Show the intervals of every method, bias and errors."
+    ),
+    "curve": CommandListEntry("Understand", "Show pass@k and pass^k over k."),
+    "tasks": CommandListEntry("Understand", "Find flaky, changed and suspicious tasks."),
+    "cost": CommandListEntry("Understand", "Measure what a solved task costs."),
+    "trend": CommandListEntry("Understand", "Find changes of pass@1 or costs over runs."),
+    "order": CommandListEntry("Understand", "Test whether attempts depend on their order."),
+    "diversity": CommandListEntry(
+        "Understand", "Count the different solutions among the attempts."
+    ),
+    "temperature": CommandListEntry("Understand", "Find the best temperature for each k."),
+    "horizon": CommandListEntry(
         "Understand", "Find the length of task that half of the attempts solve."
     ),
-    "extrapolate": CommandListing("Understand", "Predict pass@k beyond the attempts made."),
-    "plan": CommandListing("Understand", "Plan the tasks and attempts of the next run."),
-    "judge": CommandListing("Understand", "Estimate how often a judge errs."),
-    "describe": CommandListing("Files", "Show how files are read, before anything is computed."),
-    "convert": CommandListing("Files", "Write any harness's results as one table."),
-    "record": CommandListing("Files", "Add a run to a history, for trend and gate."),
-    "formats": CommandListing("Files", "List the formats that passk recognises."),
-    "report": CommandListing("Files", "Write a full report, or a leaderboard to publish."),
+    "extrapolate": CommandListEntry("Understand", "Predict pass@k beyond the attempts made."),
+    "plan": CommandListEntry("Understand", "Plan the tasks and attempts of the next run."),
+    "judge": CommandListEntry("Understand", "Estimate how often a judge errs."),
+    "describe": CommandListEntry("Files", "Show how files are read, before anything is computed."),
+    "convert": CommandListEntry("Files", "Write any harness's results as one table."),
+    "record": CommandListEntry("Files", "Add a run to a history, for trend and gate."),
+    "formats": CommandListEntry("Files", "List the formats that passk recognises."),
+    "report": CommandListEntry("Files", "Write a full report, or a leaderboard to publish."),
 }

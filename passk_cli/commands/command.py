@@ -21,22 +21,24 @@ DEFAULT_OPTIONS_TITLE = "Options"
 # command line.
 _EXAMPLE_PREFIX = "# "
 _COUNT_ON_SPARK_ADVICE = "count on the cluster first: "
-_CONVERT_SHELL_COMMAND = (
+_SPARK_COUNT_SHELL_COMMAND = (
     "passk convert ADDRESS --counts --engine spark --map passk.toml -o counts.parquet"
 )
-_CONVERT_PYTHON_CALL = (
+_SPARK_COUNT_PYTHON_CALL = (
     'convert(ADDRESS, counts=True, engine="spark", map="passk.toml", output="counts.parquet")'
 )
 # _ABSENT_OPTION_ADVICE maps options of other tools and of earlier versions to what to use instead.
-_DATA_OPTIONS = ("file", "files", "input", "data", "path", "results")
+_ABSENT_FILE_OPTION_NAMES = ("file", "files", "input", "data", "path", "results")
 _ABSENT_OPTION_ADVICE = {
-    **dict.fromkeys((f"--{name}" for name in _DATA_OPTIONS), "name the files without an option"),
-    **dict.fromkeys(_DATA_OPTIONS, "the data is the first argument"),
     **dict.fromkeys(
-        ("--engine", "--spark-master"), _COUNT_ON_SPARK_ADVICE + _CONVERT_SHELL_COMMAND
+        (f"--{name}" for name in _ABSENT_FILE_OPTION_NAMES), "name the files without an option"
+    ),
+    **dict.fromkeys(_ABSENT_FILE_OPTION_NAMES, "the data is the first argument"),
+    **dict.fromkeys(
+        ("--engine", "--spark-master"), _COUNT_ON_SPARK_ADVICE + _SPARK_COUNT_SHELL_COMMAND
     ),
     **dict.fromkeys(
-        ("engine", "spark_master"), f"{_COUNT_ON_SPARK_ADVICE}passk_cli.{_CONVERT_PYTHON_CALL}"
+        ("engine", "spark_master"), f"{_COUNT_ON_SPARK_ADVICE}passk_cli.{_SPARK_COUNT_PYTHON_CALL}"
     ),
 }
 
@@ -54,9 +56,9 @@ class Command:
 
     options_type : dataclass of the options that only this command has.  The docstring of the class
         is the help of the command.
-    option_groups : classes of shared options, such as Request or Confidence, that the command has
-        in addition to MessageOptions. If options_type has a field with the same name as a shared
-        option, the field replaces the shared option.
+    shared_option_classes : classes of shared options, such as Request or Confidence, that the
+        command has in addition to MessageOptions. If options_type has a field with the same name as
+        a shared option, the field replaces the shared option.
     file_requirement : "needed" if you must give files, "optional" if you can give files, and "none"
         if you cannot give files.
     writes_table_to_output : whether the command writes its table to the file that the option
@@ -69,7 +71,7 @@ class Command:
     """
 
     options_type: type
-    option_groups: tuple[type, ...]
+    shared_option_classes: tuple[type, ...]
     excluded_options: tuple[str, ...] = ()
     file_requirement: str = "needed"
     writes_table_to_output: bool = False
@@ -110,7 +112,7 @@ class Command:
 
     def options(self) -> list[DeclaredOption]:
         groups = options_by_group(
-            (self.options_type, *self.option_groups, MessageOptions), self.excluded_options
+            (self.options_type, *self.shared_option_classes, MessageOptions), self.excluded_options
         )
         return [option for _, options in groups for option in options]
 
@@ -120,7 +122,7 @@ class Command:
         The groups of shared options come last.
         """
         own_section, *shared = options_by_group(
-            (self.options_type, *self.option_groups, MessageOptions), self.excluded_options
+            (self.options_type, *self.shared_option_classes, MessageOptions), self.excluded_options
         )
         for title, fields in self.option_names_by_title.items():
             yield title, [option for option in own_section[1] if option.field in fields]

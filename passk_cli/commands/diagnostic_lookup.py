@@ -65,7 +65,7 @@ def parse_note_and_warning_names(names: Any) -> tuple[str, ...]:
     return message_names
 
 
-def parse_message_names_or_all(names: Any) -> tuple[str, ...]:
+def parse_names_or_all_warnings(names: Any) -> tuple[str, ...]:
     """Parse comma-separated names of messages. The word "all" stands for all warnings."""
     message_names = parse_note_and_warning_names(
         [name for name in split_at_commas(names) if name != "all"]

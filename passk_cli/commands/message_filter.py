@@ -23,7 +23,7 @@ class MessageOptions:
         "--error", "NAME|all", "Make a message an error (exit code 3).",
         detail="NAME is the name of a message, or the word 'all' for all warnings. You can repeat"
         " --error. `passk help NAME` explains a message.",
-        parse="passk_cli.commands.diagnostic_lookup:parse_message_names_or_all")] = ()
+        parse="passk_cli.commands.diagnostic_lookup:parse_names_or_all_warnings")] = ()
     ignore: Annotated[tuple[str, ...], Option(
         "--ignore", "NAME", "Do not print this message.",
         detail="NAME is the name of a message. You can repeat --ignore. The last line of the report"

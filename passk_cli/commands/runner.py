@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
 from passk_cli.diagnostic import DiagnosticType
-from passk_cli.errors import ParameterError, raise_first_applicable_error
+from passk_cli.errors import ParameterError, raise_for_first_true_condition
 from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.export import write_columns
 from passk_cli.files.request import BOUNDS, MISSING_FIXES, Request, require_existing_names
@@ -30,7 +30,7 @@ from passk_cli.study.significance_options import ComparisonOptions
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 
-class CountsFunction(Protocol):
+class ReadCountsFunction(Protocol):
     """A function that reads counts from files, a data frame or other counts."""
 
     def __call__(self, request: Request, source: Any = None, /) -> Counts:
@@ -127,7 +127,7 @@ class CommandRunner:
             fill_options(ComparisonOptions, shared),
         )
         if confidence.bounds is not None:
-            request = replace(request, lowest_score=confidence.bounds[0])
+            request = replace(request, missing_as_failure_score=confidence.bounds[0])
         options = SharedOptions(request, metrics, confidence, rules, source)
         labels = [label or "" for label, _ in map(split_label, options.files)]
         earlier = labels[0] if len(labels) == 2 and all(labels) else ""
@@ -190,7 +190,7 @@ class CommandRunner:
         """The report if it needs no data, otherwise None."""
         return None
 
-    def read_and_report(self, options: SharedOptions, read: CountsFunction) -> Report:
+    def read_and_report(self, options: SharedOptions, read: ReadCountsFunction) -> Report:
         """The report, either without data or from the data that `read` returns."""
         report = self.report_without_data(options)
         return self.report(self.read_analysis(options, read)) if report is None else report
@@ -199,7 +199,7 @@ class CommandRunner:
         """The requested metrics, or by default the metrics that the data supports."""
         return options.metric_options.choose(counts) if self.reports_metrics else ()
 
-    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: ReadCountsFunction) -> Analysis:
         """Read the data, and combine it with the metrics and the options of the analysis."""
         # This line checks --interval before passk reads files, which can take long.
         _ = options.confidence.method
@@ -225,7 +225,7 @@ class CommandRunner:
     def refuse_missing_outcome_bounds(self) -> None:
         """Raise a ParameterError if the command or an option does not support --missing bounds."""
         names = changed_option_names(self)
-        raise_first_applicable_error(
+        raise_for_first_true_condition(
             "no-bounds",
             (self.missing_bounds_refusal, OptionWithValue("--missing", BOUNDS),
                 self.missing_bounds_refusal, MISSING_FIXES),
@@ -239,7 +239,7 @@ class CommandRunner:
 def refuse_labels(question: CommandRunner) -> None:
     """Raise a ParameterError if labels cannot correct the results of the command or an option."""
     names = changed_option_names(question)
-    raise_first_applicable_error(
+    raise_for_first_true_condition(
         "no-labels",
         (question.label_refusal, "", f"{question.label_refusal}; leave them out", ()),
         *((option in names, OptionWithValue(option), f"with labels, {reason}", (SuggestedFix({
@@ -289,7 +289,7 @@ def require_few_groups(counts: Counts, most: float) -> None:
 def command_report(
     question: CommandRunner,
     options: SharedOptions,
-    read: CountsFunction,
+    read: ReadCountsFunction,
     judged: Callable[[Report], Report] = lambda report: report,
 ) -> Report:
     """Compute the report of a command from the data that `read` returns, and write its exports.
@@ -303,13 +303,13 @@ def command_report(
     def counts_of(request: Request, source: Any = None) -> Counts:
         if request.missing == BOUNDS and question.missing_bounds_refusal:
             question.refuse_missing_outcome_bounds()
-        if request.has_labels or request.truth_from is not None:
+        if request.has_correcting_labels or request.truth_from is not None:
             refuse_labels(question)
         suits = partial(question.require_sufficient_data, options)
         request = replace(
             request,
-            supports_bounds=not question.missing_bounds_refusal,
-            require_suitable_counts=suits,
+            supports_missing_bounds=not question.missing_bounds_refusal,
+            suitable_counts_check=suits,
             needs_independence_sample=question.checks_independence,
         )
         counts = options.metric_options.counts_with_required_attempts(read(request, source))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from passk_cli.errors import raise_first_applicable_error
+from passk_cli.errors import raise_for_first_true_condition
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Column
 from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section
@@ -22,7 +22,7 @@ class WrittenModelCounts(NamedTuple):
     passed: int | None
 
 
-class WrittenCountsTable(Section[WrittenModelCounts]):
+class CountsWrittenToFileTable(Section[WrittenModelCounts]):
     """A row per model with the numbers of tasks and attempts that were written to a file."""
 
     has_own_schema = True
@@ -43,14 +43,14 @@ def refuse_reserved_columns(
     names: Collection[str], reserved: Collection[str], table_name: str
 ) -> None:
     """Raise a ParameterError if a column of --by has the name of a column of the output."""
-    raise_first_applicable_error("reserved-column", *(
+    raise_for_first_true_condition("reserved-column", *(
         (name.lower() in reserved, OptionWithValue("--by", name),
          f"{table_name} already has a column with this name; rename it in the data", ())
         for name in names
     ))  # fmt: skip
 
 
-def written_counts_by_model(counts: Counts) -> list[WrittenModelCounts]:
+def model_counts_written_to_file(counts: Counts) -> list[WrittenModelCounts]:
     models = []
     for place, series in enumerate(counts.series):
         n, c = (values[counts.slice_of_series(place)] for values in (counts.n, counts.c))

@@ -46,7 +46,7 @@ def column_choices(
     place = (
         None
         if context.is_known_format
-        else _candidates_with_used_columns(con, sources, request, used_columns)
+        else _candidates_sharing_used_columns(con, sources, request, used_columns)
     )
     tallies = {name: _values_text(profile, name) for name in profile.columns}
     if place is not None:
@@ -87,7 +87,7 @@ def column_choices(
             yield DescribedColumn("", column, None, tallies[column])
 
 
-def _candidates_with_used_columns(
+def _candidates_sharing_used_columns(
     con: duckdb.DuckDBPyConnection,
     sources: Sequence[Source],
     request: Request,

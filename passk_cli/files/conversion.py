@@ -13,7 +13,7 @@ import duckdb
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.attempts.prices import cost_sql
-from passk_cli.files.attempts.query import VALUE_SQL_BY_ROLE
+from passk_cli.files.attempts.query import VALUE_SQL_FUNCTION_BY_ROLE
 from passk_cli.files.counting.statement import Statement, Tally
 from passk_cli.files.database import (
     disable_join_reordering,
@@ -27,7 +27,7 @@ from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import MISSING_FIXES, Request
 from passk_cli.files.roles import (
     AMOUNT_UNITS,
-    ATTEMPTS_TABLE_COLUMNS,
+    CONVERTED_TABLE_COLUMNS,
     ROLES,
     SETTING_COLUMN_NAMES,
     amount_addends,
@@ -56,8 +56,10 @@ def write_attempts_table(
     request, batches = statement.request, statement.batches
     conversion = request.conversion
     assert conversion is not None
-    statement = statement.with_text_attempts.with_changes(carried=_copied_columns(batches, request))
-    canonical_names = {name.lower(): name for name in ATTEMPTS_TABLE_COLUMNS}
+    statement = statement.with_text_attempts.with_changes(
+        carried=_copied_column_names(batches, request)
+    )
+    canonical_names = {name.lower(): name for name in CONVERTED_TABLE_COLUMNS}
     for name in (*request.by, *statement.carried):
         if name in _RESERVED_ROLE_COLUMNS or canonical_names.setdefault(name.lower(), name) != name:
             option = "--by" if name in request.by else "--with"
@@ -69,7 +71,7 @@ def write_attempts_table(
     _require_writable(conversion.file_format, batches[0].sources[0].name, request, tally)
     con.execute("SET preserve_insertion_order = true")
     disable_join_reordering(con)
-    kept_amounts = _amounts_to_write(con, statement)
+    kept_amounts = _unrequested_amounts_to_write(con, statement)
     sql = _attempts_table_sql(statement, conversion.file_format, tally.kept_duplicate,
         graded=bool(tally.cell_columns["graded"].any(
     )),
@@ -77,7 +79,9 @@ def write_attempts_table(
     write_query_rows(con, sql, conversion.file, conversion.file_format)
 
 
-def _amounts_to_write(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[str]:
+def _unrequested_amounts_to_write(
+    con: duckdb.DuckDBPyConnection, statement: Statement
+) -> list[str]:
     """The costs and other amounts that the table should contain, although no option requests them.
 
     Errors: DataError if a named amount is below 0 or is not a number.
@@ -119,7 +123,7 @@ def _attempts_table_sql(statement: Statement, form: str, keep: str | None, *, gr
     only = statement.names.get(statement.only_file or "")
     by_name = bool(statement.names) and only is None
     model = "coalesce(names.name, model)" if by_name else "model"
-    model = model if only is None else quote_text(request.alias_of(only))
+    model = model if only is None else quote_text(request.canonical_model_name(only))
     columns = _sql_by_output_column(statement, form, model, kept_amounts, graded=graded)
     selection = ", ".join(f"{sql} AS {quote_name(name)}" for name, sql in columns.items())
     conditions = ["task IS NOT NULL"]
@@ -160,19 +164,19 @@ def _sql_by_output_column(
         "task": "task",
         "attempt": spelled("nullif(attempt, '')"),
         "outcome": outcome,
-        "score": _finite_number_sql(VALUE_SQL_BY_ROLE["score"]("score", request)),
+        "score": _finite_number_sql(VALUE_SQL_FUNCTION_BY_ROLE["score"]("score", request)),
     }
     places = {name: f"carried{i}" for i, name in enumerate(statement.carried)}
     columns = {
         name: role_columns.get(name) or places.get(name) or "NULL::VARCHAR"
-        for name in ATTEMPTS_TABLE_COLUMNS
+        for name in CONVERTED_TABLE_COLUMNS
     }
     further = [*zip(request.by, statement.groups, strict=True), *places.items()]
     columns |= {
-        name: spelled(column) for name, column in further if name not in ATTEMPTS_TABLE_COLUMNS
+        name: spelled(column) for name, column in further if name not in CONVERTED_TABLE_COLUMNS
     }
     facts = {
-        role for role in request.attempts if ROLES.get(role) and role not in ATTEMPTS_TABLE_COLUMNS
+        role for role in request.attempts if ROLES.get(role) and role not in CONVERTED_TABLE_COLUMNS
     }
     facts.update(kept_amounts)
     for role in (name for name in ROLES if name in facts):
@@ -194,7 +198,7 @@ def _json_value_sql(text: str) -> str:
     return f"CASE WHEN {plain} THEN CAST({text} AS JSON) ELSE to_json({text}) END"
 
 
-def _copied_columns(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
+def _copied_column_names(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
     assert request.conversion is not None
     names: dict[str, None] = {}
     for batch in batches:
@@ -203,7 +207,8 @@ def _copied_columns(batches: Sequence[Batch], request: Request) -> tuple[str, ..
             part for role, c in pairs for part, _ in amount_addends(role, c, layout.kinds_by_column)
         }
         facts = (
-            layout.kinds_by_column.keys() >= set(ATTEMPTS_TABLE_COLUMNS) or layout.is_harness_format
+            layout.kinds_by_column.keys() >= set(CONVERTED_TABLE_COLUMNS)
+            or layout.is_harness_format
         )
         usual = {*SETTING_COLUMN_NAMES, *layout.constant_columns, *request.copied_columns}
         # Input and output tokens are left out if passk read them only to compute their sum.

@@ -53,11 +53,11 @@ def tasks_condition(task: str, only: Sequence[str], without: Sequence[str]) -> s
     return f"({' AND '.join(conditions)} OR {task} IS NULL)" if conditions else ""
 
 
-def column_sql(name: str) -> str:
+def quote_name_if_needed(name: str) -> str:
     """The name of a column for use in a condition, in quotes only if quotes are necessary.
 
-    >>> column_sql("task_id"), column_sql("exit status"), column_sql("end")
-    ('task_id', '"exit status"', '"end"')
+    >>> [quote_name_if_needed(name) for name in ("task_id", "exit status", "end")]
+    ['task_id', '"exit status"', '"end"']
     """
     plain = re.fullmatch(r"[a-z_][a-z0-9_]*", name) and name not in _reserved_words()
     return name if plain else quote_name(name)
@@ -92,9 +92,9 @@ def quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-# passk locks all settings of DuckDB except for the settings in UNLOCKED_DUCKDB_SETTINGS, which
+# passk locks all settings of DuckDB except for the settings in CHANGEABLE_DUCKDB_SETTINGS, which
 # passk changes later.
-UNLOCKED_DUCKDB_SETTINGS = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
+CHANGEABLE_DUCKDB_SETTINGS = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
 # DuckDB may use _THREAD_BYTES of memory per thread, and at least _LEAST_BYTES in total, before it
 # moves data to a file.
 _THREAD_BYTES, _LEAST_BYTES = 1 << 27, 1 << 28
@@ -129,7 +129,7 @@ def connect(
         "TimeZone": "'UTC'",
         "allowed_paths": f"[{', '.join(map(quote_text, paths))}]",
         "allowed_directories": f"[{', '.join(quote_text(str(f)) for f in folders)}]",
-        "allowed_configs": str([*UNLOCKED_DUCKDB_SETTINGS]),
+        "allowed_configs": str([*CHANGEABLE_DUCKDB_SETTINGS]),
         "python_enable_replacements": "false",
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
@@ -203,7 +203,7 @@ class TextColumn:
         return (*self.distinct_texts, ""), codes
 
     @property
-    def present_texts(self) -> list[str]:
+    def distinct_present_texts(self) -> list[str]:
         """The distinct strings that occur in the rows, sorted."""
         return [self.distinct_texts[code] for code in sorted({*self.codes.tolist()} - {-1})]
 

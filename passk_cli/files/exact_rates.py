@@ -118,7 +118,7 @@ def read_rates(data: Any, request: Request) -> tuple[TasksWithExactRates, ...]:
     contain rates. ParameterError if the user set an option that applies only to outcomes.
     """
     with temporary_folder("passk-") as spool:
-        sources = _sources_unless_piped(data, spool)
+        sources = _sources_if_readable_twice(data, spool)
         if not sources:
             return ()
         con = shared_connection()
@@ -142,7 +142,7 @@ def read_rates(data: Any, request: Request) -> tuple[TasksWithExactRates, ...]:
     )
 
 
-def _sources_unless_piped(data: Any, spool: Path) -> list[Source]:
+def _sources_if_readable_twice(data: Any, spool: Path) -> list[Source]:
     """The files to read. The result is empty for data from a pipe, which can be read only once."""
     files = paths_in_data(data)
     if not files:

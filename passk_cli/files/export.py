@@ -39,7 +39,7 @@ def output_format(path: Path, form: str | None = None) -> str:
             f"{decode_name(path)}: this file name is not valid UTF-8; choose another name",
             name="bad-output",
         )
-    require_folder(path)
+    require_folder_of_output_file(path)
     form = form or path.suffix[1:]
     if form not in _ALL_COPY_OPTIONS_BY_FORMAT:
         suffixes = ", ".join(f".{name}" for name in COPY_OPTIONS_BY_FORMAT)
@@ -49,7 +49,7 @@ def output_format(path: Path, form: str | None = None) -> str:
     return form
 
 
-def require_folder(path: Path) -> None:
+def require_folder_of_output_file(path: Path) -> None:
     """Raise ParameterError if the folder of an output file does not exist."""
     if not path.parent.is_dir():
         raise ParameterError(
@@ -58,7 +58,7 @@ def require_folder(path: Path) -> None:
         )
 
 
-def parse_output_file(name: str) -> str:
+def check_output_file_name(name: str) -> str:
     """Check and return the name of an output file. Errors: ParameterError for an unknown format."""
     output_format(Path(name))
     return name

@@ -26,15 +26,15 @@ from passk_cli.files.database import (
 )
 from passk_cli.files.export import (
     exclusive_access,
-    require_folder,
+    require_folder_of_output_file,
     translate_write_errors,
     write_query_rows,
 )
 from passk_cli.files.roles import AMOUNT_UNITS, HISTORY_COLUMNS
 from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
-# The columns in RUN_COLUMNS describe the run to which a row of a history belongs.
-RUN_COLUMNS = ("run", "at", "revision", "suite")
+# The columns in RUN_DESCRIPTION_COLUMNS describe the run to which a row of a history belongs.
+RUN_DESCRIPTION_COLUMNS = ("run", "at", "revision", "suite")
 SETTINGS_COLUMN = "settings"
 _REQUIRED_COLUMNS = HISTORY_COLUMNS
 _NAME_WITH_UNIT_BY_ROLE = {"cost": "cost_usd", "duration": "duration_s"}
@@ -63,11 +63,11 @@ def parse_history_path(to: str) -> str:
             "a history must be a .parquet file or a folder (a name that ends with /)",
             name="bad-output",
         )  # fmt: skip
-    require_folder(path)
+    require_folder_of_output_file(path)
     return to
 
 
-def append_run(to: str, columns: Mapping[str, Any]) -> None:
+def append_run_rows(to: str, columns: Mapping[str, Any]) -> None:
     """Add all rows of a run to a history. If an error occurs, no row is added.
 
     Processes that write to the same history wait for each other. passk first writes a complete new
@@ -181,7 +181,7 @@ def _translate_history_errors(place: Path) -> Iterator[None]:
         ) from None  # fmt: skip
 
 
-def repeated_run_error(run_name: str, suite: str, files: Sequence[str]) -> DataError:
+def run_recorded_twice_error(run_name: str, suite: str, files: Sequence[str]) -> DataError:
     """The error for a run that occurs twice in a history.
 
     run_name : the run and its model, such as "run 7 of alpha".

@@ -2,9 +2,9 @@
 
 The function `sources_of` finds the files. `_CountsReader.recognise_inputs` separates files of known
 formats from tables. `detect_batches` finds the layout of files and the roles of columns, and
-`run_statement` counts the attempts with one SQL statement. `run_checks` looks for contradictions in
-the data. `build_counts` builds the result. If a metric needs facts about attempts, such as costs,
-`with_attempt_facts` adds these facts.
+`run_statement` counts the attempts with one SQL statement. `find_contradictions_and_recount` looks
+for contradictions in the data. `build_counts` builds the result. If a metric needs facts about
+attempts, such as costs, `with_attempt_facts` adds these facts.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from passk_cli.files.checks import (
 )
 from passk_cli.files.counting.counts_from_tally import build_counts
 from passk_cli.files.counting.diagnosis import explained_error
-from passk_cli.files.counting.outcome_word_messages import outcome_option_messages
+from passk_cli.files.counting.outcome_word_messages import passes_and_threshold_messages
 from passk_cli.files.counting.raw_text_checks import (
     require_intact_files,
-    require_original_spelling,
+    require_no_header_or_respelling,
 )
 from passk_cli.files.counting.sample import profile_complete_cells, profile_files
 from passk_cli.files.counting.statement import LateColumnError, Statement, Tally, run_statement
@@ -45,12 +45,12 @@ from passk_cli.files.reading.condition import condition_columns, condition_that_
 from passk_cli.files.reading.non_result_files import is_empty
 from passk_cli.files.reading.profile import DataProfile
 from passk_cli.files.reading.schema_detection import (
-    Inputs,
     NormalizedFiles,
+    TablesAndNormalizedFiles,
     detect_batches,
     file_column_names,
 )
-from passk_cli.files.request import TABLE_FORMATS, Request, require_existing_names
+from passk_cli.files.request import SPECIFICATION_BY_TABLE_FORMAT, Request, require_existing_names
 from passk_cli.files.roles import AMOUNT_UNITS, TRUTH_ROLE, find_column_and_keys
 from passk_cli.files.roles import column_name_words as words_of
 from passk_cli.files.sources.memory import sources_of
@@ -92,18 +92,18 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     problem; remedy`, for unusable data.
     """
     if request.truth_from is not None:
-        from passk_cli.files.attempts.labels import read_with_judge_error_rates
+        from passk_cli.files.attempts.labels import read_with_borrowed_judge_errors
 
-        return read_with_judge_error_rates(load, data, request, tolerant=tolerant)
+        return read_with_borrowed_judge_errors(load, data, request, tolerant=tolerant)
     with temporary_folder("passk-") as folder, _translate_system_errors(request):
         hidden: list[str] = []
         all_sources = sources_of(data, folder, hidden)
         sources, request, messages = apply_maps(data, all_sources, request, file_column_names)
         if hidden:
             messages.append(HIDDEN_FILES_NOTE(count=len(hidden), files=hidden))
-        counts = _count_files(data, sources, request.for_reading(), folder, tolerant).with_messages(
-            *messages
-        )
+        counts = _count_files(
+            data, sources, request.adapted_for_reading(), folder, tolerant
+        ).with_messages(*messages)
         several = len(request.threshold) > 1
         return counts.at_thresholds(request.threshold) if several else counts
 
@@ -192,17 +192,17 @@ class _CountsReader:
         """Read, check and count the files, and add facts about attempts."""
         states = [*map(_size_and_time, self.sources)]
         inputs = self.recognise_inputs(request, skip_empty=request.skip_bad or tolerant)
-        statement, tally = self.count_with_exact_models(inputs, request)
-        statement, tally, context, findings_found = self.run_checks(
+        statement, tally = self.count_preferring_exact_model_names(inputs, request)
+        statement, tally, context, findings_found = self.find_contradictions_and_recount(
             inputs, statement, tally, first=not tolerant
         )
         request, batches = statement.request, statement.batches
-        judged = outcome_option_messages(self.con, statement)
+        judged = passes_and_threshold_messages(self.con, statement)
         errors = [finding_error(finding, batches) for finding in findings_found if finding.certain]
         if errors and not tolerant:
             raise errors[0]
         if not (tolerant or "outcome" in request.named_column_by_role):
-            self.require_usual_outcome_name(inputs, request)
+            self.require_no_skipped_outcomes(inputs, request)
         near_names = _similar_names_by_option(self.con, statement)
         counts = build_counts(self.con, statement, inputs.normalized_files, tally, tolerant)
         warnings = [finding_warning(finding) for finding in findings_found if not finding.certain]
@@ -236,7 +236,7 @@ class _CountsReader:
             raise DataError(changed[0].name, problem, remedy, name="changed-file")
         return counts
 
-    def recognise_inputs(self, request: Request, *, skip_empty: bool) -> Inputs:
+    def recognise_inputs(self, request: Request, *, skip_empty: bool) -> TablesAndNormalizedFiles:
         """Read the files that have a known format, and return the other files as tables.
 
         Errors: ParameterError for an unknown format, and DataError for unusable files.
@@ -244,9 +244,9 @@ class _CountsReader:
         files: list[RecognisedFile] = []
         tables = [*self.sources]
         if any(source.frame is not None for source in tables):
-            return Inputs(self.sources, tables, NormalizedFiles())
+            return TablesAndNormalizedFiles(self.sources, tables, NormalizedFiles())
         # Importing all formats is slow, so passk imports the formats only if a file may need them.
-        by_formats = request.format not in TABLE_FORMATS and (
+        by_formats = request.format not in SPECIFICATION_BY_TABLE_FORMAT and (
             bool(request.format or request.records)
             or any(
                 source.first_character in _KNOWN_FORMAT_FIRST_CHARACTERS
@@ -260,9 +260,12 @@ class _CountsReader:
             )
         )
         if by_formats:
-            from passk_cli.files.reading.normalize import recognise_files, write_row_files
+            from passk_cli.files.reading.normalize import (
+                separate_known_files_from_tables,
+                write_row_files,
+            )
 
-            files, tables = recognise_files(self.sources, request)
+            files, tables = separate_known_files_from_tables(self.sources, request)
         all_sources = [*(file.source for file in files), *tables]
         empty = [
             source
@@ -285,20 +288,26 @@ class _CountsReader:
             files = [file for file in files if file.source not in empty]
             attempts = write_row_files(files, request, self.temporary_folder)
         attempts.empty_files += [source.name for source in empty]
-        return Inputs(self.sources, [s for s in tables if s not in empty], attempts)
+        return TablesAndNormalizedFiles(
+            self.sources, [s for s in tables if s not in empty], attempts
+        )
 
-    def count_with_exact_models(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
+    def count_preferring_exact_model_names(
+        self, inputs: TablesAndNormalizedFiles, request: Request
+    ) -> tuple[Statement, Tally]:
         """Count the attempts. If --model or --exclude-model names an existing model, and the name
         looks like a pattern, count the attempts again with the exact name."""
-        statement, tally = self.detect_and_count(inputs, request)
+        statement, tally = self.detect_layouts_and_count(inputs, request)
         if request.models or request.exclude_models:
             names = self.con.execute(statement.models_sql()).fetchall()
             exact = request.with_exact_models([name for (name,) in names])
             if exact is not request:
-                return self.detect_and_count(inputs, exact)
+                return self.detect_layouts_and_count(inputs, exact)
         return statement, tally
 
-    def detect_and_count(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
+    def detect_layouts_and_count(
+        self, inputs: TablesAndNormalizedFiles, request: Request
+    ) -> tuple[Statement, Tally]:
         """Count the attempts. If a needed column occurs only in later records, count the attempts
         again with all columns."""
         con = self.con
@@ -314,12 +323,14 @@ class _CountsReader:
                         con.execute(sql)
                 statement, tally = run_statement(con, statement)
                 numbered, attempts = (
-                    tally.cell_columns_with_repeats["numbered"],
-                    tally.cell_columns_with_repeats["attempts"],
+                    tally.cell_table_before_deduplication["numbered"],
+                    tally.cell_table_before_deduplication["attempts"],
                 )
-                empty = ["outcome"] * bool(tally.cell_columns_with_repeats["missing"].any())
+                empty = ["outcome"] * bool(tally.cell_table_before_deduplication["missing"].any())
                 empty += ["attempt"] * bool(numbered.any() and (numbered < attempts).any())
-                queries = (sql for role in empty for sql in statement.renamed_column_queries(role))
+                queries = (
+                    sql for role in empty for sql in statement.renamed_within_file_queries(role)
+                )
                 if any(con.execute(sql).fetchone() is not None for sql in queries):
                     continue
             except LateColumnError:
@@ -327,15 +338,15 @@ class _CountsReader:
             except duckdb.Error as error:
                 raise explained_error(con, error, batches, request) from None
             for batch in batches:
-                require_original_spelling(batch, tally)
+                require_no_header_or_respelling(batch, tally)
                 require_intact_files(batch.layout, batch.sources, request)
             return statement, tally
         raise AssertionError(
             "a complete layout must contain all columns, including columns that appear further down"
         )
 
-    def run_checks(
-        self, inputs: Inputs, statement: Statement, tally: Tally, *, first: bool
+    def find_contradictions_and_recount(
+        self, inputs: TablesAndNormalizedFiles, statement: Statement, tally: Tally, *, first: bool
     ) -> tuple[Statement, Tally, CheckContext, list[CheckFinding]]:
         """Run the checks. If the data contains a column with attempt numbers, count the attempts
         again with this column.
@@ -346,7 +357,7 @@ class _CountsReader:
             context = self.check_context(statement, tally)
             if column := attempt_number_column(context):
                 fields = {**statement.request.fields, "attempt": column}
-                statement, tally = self.detect_and_count(
+                statement, tally = self.detect_layouts_and_count(
                     inputs, replace(statement.request, fields=fields)
                 )
                 context = self.check_context(statement, tally)
@@ -370,7 +381,7 @@ class _CountsReader:
         request, batches, tasks = (
             statement.request,
             statement.batches,
-            tally.cell_columns_with_repeats["task"],
+            tally.cell_table_before_deduplication["task"],
         )
         columns = {
             "file",
@@ -385,7 +396,7 @@ class _CountsReader:
                     OptionWithValue("--pool", name), problem, name="no-such-column"
                 )
         rows, size = (
-            int(tally.cell_columns_with_repeats["attempts"].sum()),
+            int(tally.cell_table_before_deduplication["attempts"].sum()),
             len(tasks.distinct_texts),
         )
         one_in = max(
@@ -396,9 +407,13 @@ class _CountsReader:
             return profile_complete_cells(self.con, statement, columns, one_in)
 
         profile = profile_files(self.con, statement, self.temporary_folder)
-        return CheckContext(profile, batches, request, tally.cell_columns_with_repeats, refined)
+        return CheckContext(
+            profile, batches, request, tally.cell_table_before_deduplication, refined
+        )
 
-    def require_usual_outcome_name(self, inputs: Inputs, request: Request) -> None:
+    def require_no_skipped_outcomes(
+        self, inputs: TablesAndNormalizedFiles, request: Request
+    ) -> None:
         """Raise DataError if a skipped file probably contains outcomes in a column with an unusual
         name.
 
@@ -441,13 +456,13 @@ class _CountsReader:
             return counts
         from passk_cli.files.attempts import query as attempts
 
-        query = attempts.AttemptQuery(con, statement, tally.kept_duplicate)
+        query = attempts.AttemptFactQueries(con, statement, tally.kept_duplicate)
         if numbering:
             counts = attempts.with_attempts_made(query, counts)
         if request.truth is not None:
-            from passk_cli.files.attempts.labels import join_labels
+            from passk_cli.files.attempts.labels import create_checked_label_table
 
-            counts = counts.with_messages(*join_labels(query, self.temporary_folder))
+            counts = counts.with_messages(*create_checked_label_table(query, self.temporary_folder))
         if request.attempts:
             counts = attempts.with_attempt_facts(query, counts)
             if not AMOUNT_UNITS.keys().isdisjoint(request.attempts):
@@ -455,7 +470,7 @@ class _CountsReader:
 
                 counts = apply_missing_cost(counts, query)
         if request.uses_attempt_order:
-            counts = attempts.with_attempt_order(query, counts)
+            counts = attempts.with_attempt_order_if_known(query, counts)
         if request.labelling_seed is not None:
             from passk_cli.files.attempts.labels import unlabelled_attempts
 

@@ -17,7 +17,7 @@ from typing import Any
 from passk_cli.cleanup import file_moved_at_end, temporary_folder
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import shared_connection
-from passk_cli.files.export import require_folder
+from passk_cli.files.export import require_folder_of_output_file
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates
 from passk_cli.files.reading.column_choice_errors import likely_record_lists
 from passk_cli.files.request import Request
@@ -76,7 +76,7 @@ class MapDraft:
         return cls(place or name, several or file_name, places)
 
     @property
-    def likeliest_candidates(self) -> Candidates:
+    def candidates_of_likeliest_list(self) -> Candidates:
         """The candidate columns in the list that most likely contains the attempts."""
         return self.candidates_per_record_list[0]
 
@@ -87,8 +87,10 @@ class MapDraft:
             return self.choices[role]
         if len(likely_record_lists(self.candidates_per_record_list)) > 1:
             return None
-        models = self.likeliest_candidates.get("model", ())
-        settings = [setting.column for setting in self.likeliest_candidates.get("setting", ())]
+        models = self.candidates_of_likeliest_list.get("model", ())
+        settings = [
+            setting.column for setting in self.candidates_of_likeliest_list.get("setting", ())
+        ]
         if role == "model":
             # A column with "model" in its name may contain the model even if it looks like a
             # setting.
@@ -96,7 +98,7 @@ class MapDraft:
                 "model" in column_name_words(column) for column in settings
             )
             return models[0].option if is_single_model and self.chosen_options("task") else None
-        certain = self.likeliest_candidates.certain_candidate(role)
+        certain = self.candidates_of_likeliest_list.certain_candidate(role)
         not_tasks = {model.column for model in models} | {*settings} if role == "task" else ()
         return None if certain is None or certain.column in not_tasks else certain.option
 
@@ -106,16 +108,16 @@ class MapDraft:
         for role in _VERDICT_ROLES:
             if option := self.chosen_options(role):
                 candidates = (
-                    c for r in _VERDICT_ROLES for c in self.likeliest_candidates.get(r, ())
+                    c for r in _VERDICT_ROLES for c in self.candidates_of_likeliest_list.get(r, ())
                 )
                 matching = (candidate for candidate in candidates if candidate.option == option)
                 return next(matching, Candidate(role, "", option, ""))
         return None
 
     @property
-    def all_flags_fix(self) -> SuggestedFix | None:
+    def require_all_flags_fix(self) -> SuggestedFix | None:
         """The option that requires all flags to pass, or None unless there are 2 to 6 flags."""
-        outcomes = self.likeliest_candidates.get("outcome", ())
+        outcomes = self.candidates_of_likeliest_list.get("outcome", ())
         flags = [
             c.column for c in outcomes if not c.pass_definitions or means_bad_if_true(c.column)
         ]
@@ -136,11 +138,12 @@ class MapDraft:
         """Write the map as TOML. The comment at the top contains the path of the map."""
         outcome = self.outcome_candidate
         lines = [
-            f"# What the columns of {_comment_text(self.data_name)} mean. Check each line, then"
-            f" run:"
+            f"# What the columns of {_printable_single_line(self.data_name)} mean. Check each line,"
+            " then run:"
         ]
         lines += [
-            f"# passk estimate {_comment_text(self.data_name)} --map {_comment_text(path)}",
+            f"# passk estimate {_printable_single_line(self.data_name)}"
+            f" --map {_printable_single_line(path)}",
             f"[{TABLE}]",
         ]
         lines += [f"files = {_toml_value(list(self.file_patterns))}"] * bool(self.file_patterns)
@@ -155,9 +158,9 @@ class MapDraft:
         for role in _VERDICT_ROLES:
             is_outcome_role = outcome is not None and outcome.role == role
             lines += self._role_lines(role, False) if is_outcome_role or outcome is None else []
-        if outcome is None and self.all_flags_fix:
+        if outcome is None and self.require_all_flags_fix:
             lines += _option_lines(
-                self.all_flags_fix.options, self.all_flags_fix.effect, comment=True
+                self.require_all_flags_fix.options, self.require_all_flags_fix.effect, comment=True
             )
         if outcome is not None and outcome.pass_definitions:
             passing = self.choices.get("passes")
@@ -183,7 +186,7 @@ class MapDraft:
         option = self.chosen_options(role)
         if is_open:
             yield f'{role} = ""  # choose one'
-        candidates = self.likeliest_candidates.get(role, ())
+        candidates = self.candidates_of_likeliest_list.get(role, ())
         if option is not None and option not in [c.option for c in candidates]:
             yield from _option_lines(option.options, "")
         for candidate in sorted(candidates, key=lambda c: c.option != option):
@@ -215,7 +218,7 @@ def _option_lines(options: Mapping[str, Any], note: str, comment: bool = False) 
     }
     for key, value in {**fields, **other_options}.items():
         text = f"{'# ' * comment}{key} = {_toml_value(value)}"
-        yield f"{text.ljust(40)}  # {_comment_text(note)}" if note else text
+        yield f"{text.ljust(40)}  # {_printable_single_line(note)}" if note else text
 
 
 def _toml_value(value: Any) -> str:
@@ -224,7 +227,7 @@ def _toml_value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _comment_text(text: str) -> str:
+def _printable_single_line(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
@@ -236,7 +239,7 @@ def require_new_file(path: str) -> None:
 
 def write_map(path: str, text: str) -> None:
     """Write a map completely or not at all. Raise ParameterError if the file exists."""
-    require_folder(Path(path))
+    require_folder_of_output_file(Path(path))
     try:
         with file_moved_at_end(Path(path), new=True) as file:
             file.write_text(text, encoding="utf-8")

@@ -12,22 +12,22 @@ from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from typing import Annotated, Any, ClassVar
 
-from passk_cli.errors import DataError, ParameterError, unknown_name_error
+from passk_cli.errors import DataError, ParameterError, unknown_model_or_task_error
 from passk_cli.files.roles import (
     ALL,
     AMOUNT_UNITS,
     ATTEMPT_FACT_ROLES,
-    EQUALITY_OPERATOR,
+    EQUAL_COLUMNS_OPERATOR,
     ROLES,
     THRESHOLD_SLACK,
     TRUTH_ROLE,
     ColumnRoles,
-    JoinedColumn,
+    ComputedColumn,
     assign_roles,
     combined_columns,
     joined_columns,
+    outcome_verdict_sql,
     usual_columns,
-    verdict_sql,
 )
 from passk_cli.files.sources.path_templates import PathTemplate
 from passk_cli.limits import MOST_TASK_LIST_BYTES
@@ -63,8 +63,8 @@ MISSING_COST_FIXES = (
 MISSING_COST_CHOICES = ("error", "drop", "mean", BOUNDS)
 # The choice KEEP_MISSING leaves an outcome or a cost missing, for example in a converted table.
 KEEP_MISSING = "keep"
-# TABLE_FORMATS maps the format of a table to the specification of the format.
-TABLE_FORMATS = {
+# SPECIFICATION_BY_TABLE_FORMAT maps the format of a table to the specification of the format.
+SPECIFICATION_BY_TABLE_FORMAT = {
     "jsonl": "jsonlines.org",
     "json": "RFC 8259: an array of records, or records one after another",
     "csv": "RFC 4180; also with semicolons and bars",
@@ -76,7 +76,7 @@ NORMALISE_CHOICES = ("none", "space", "python")
 ATTEMPT_FACTS = (*ATTEMPT_FACT_ROLES, "attempt", "line")
 
 
-def parse_fields(value: Any) -> Mapping[str, str]:
+def parse_column_by_role(value: Any) -> Mapping[str, str]:
     """Parse --field, and map each role to a column. The value is a list such as ["task=id"], or a
     mapping. Errors: ParameterError for an invalid value."""
     if isinstance(value, Mapping):
@@ -97,7 +97,7 @@ def parse_fields(value: Any) -> Mapping[str, str]:
                 OptionWithValue("--field", text),
                 f"write ROLE=COLUMN, with one of the roles {', '.join(ROLES)}",
             )
-        if EQUALITY_OPERATOR in column and any(
+        if EQUAL_COLUMNS_OPERATOR in column and any(
             len(combined_columns(part)) != 2 for part in column.split(",")
         ):
             raise ParameterError(
@@ -108,7 +108,7 @@ def parse_fields(value: Any) -> Mapping[str, str]:
             {
                 *(
                     first_columns := [
-                        part.partition(EQUALITY_OPERATOR)[0] for part in column.split(",")
+                        part.partition(EQUAL_COLUMNS_OPERATOR)[0] for part in column.split(",")
                     ]
                 )
             }
@@ -124,11 +124,11 @@ def parse_fields(value: Any) -> Mapping[str, str]:
     return fields
 
 
-def parse_aliases(value: Any) -> Mapping[str, str]:
+def parse_canonical_name_by_alias(value: Any) -> Mapping[str, str]:
     """Parse --alias, and map each name in the data to the name that passk uses. The value is a list
     such as ["new=old"], or a mapping.
 
-    >>> parse_aliases(["agent-v2=agent-v1"])
+    >>> parse_canonical_name_by_alias(["agent-v2=agent-v1"])
     {'agent-v2': 'agent-v1'}
     """
     pairs = value.items() if isinstance(value, Mapping) else [t.partition("=")[::2] for t in value]
@@ -148,7 +148,7 @@ def parse_aliases(value: Any) -> Mapping[str, str]:
     return aliases
 
 
-class ListedTask(str):
+class TaskNameFromFile(str):
     """A task name that was read from a line of a file.
 
     file : the path of the file. If the data contains no task of the file, an error names the file
@@ -159,7 +159,7 @@ class ListedTask(str):
     file: str
 
     @classmethod
-    def from_line(cls, line: str, file: str) -> ListedTask:
+    def from_line(cls, line: str, file: str) -> TaskNameFromFile:
         """Create the task name from a line of a file."""
         name = cls(line.strip())
         name.file = file
@@ -171,7 +171,7 @@ def unmatched_task_lists(names: Iterable[str], absent: Collection[str]) -> dict[
     the data contains none of the names."""
     names_by_file: dict[str, list[str]] = {}
     for name in names:
-        if isinstance(name, ListedTask):
+        if isinstance(name, TaskNameFromFile):
             names_by_file.setdefault(name.file, []).append(name)
     return {
         file: len(file_names)
@@ -195,8 +195,8 @@ def require_existing_names(
     lists = unmatched_task_lists(
         *([name for o, name in pairs if o == option] for pairs in (names, absent))
     )
-    if not isinstance(name, ListedTask) or name.file not in lists:
-        raise unknown_name_error(option, name, similar[option, name])
+    if not isinstance(name, TaskNameFromFile) or name.file not in lists:
+        raise unknown_model_or_task_error(option, name, similar[option, name])
     problem = f"the data contains none of the {lists[name.file]:,} tasks that the file lists"
     raise ParameterError(
         OptionWithValue(option, name.file), f"{problem}; write one task name per line",
@@ -227,7 +227,7 @@ def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
                 f"the file is longer than {MOST_TASK_LIST_BYTES:,} bytes; write one task per line"
             )
             raise ParameterError(OptionWithValue(option, text), problem)
-        tasks = [ListedTask.from_line(line, text) for line in lines if line.strip()]
+        tasks = [TaskNameFromFile.from_line(line, text) for line in lines if line.strip()]
         if not tasks:
             raise ParameterError(
                 OptionWithValue(option, text), "the file contains no task; write one task per line"
@@ -262,7 +262,7 @@ def parse_thresholds(value: Any) -> tuple[float, ...]:
     return tuple(sorted(numbers))
 
 
-def parse_words(value: Sequence[str]) -> tuple[str, ...]:
+def parse_outcome_words(value: Sequence[str]) -> tuple[str, ...]:
     """Parse the words of --passes or --fails. Raise ValueError if there are no words."""
     words = split_at_commas(value)
     if not words:
@@ -300,7 +300,7 @@ class Conversion:
     file : the path of the table.
     file_format : "csv", "jsonl" or "parquet".
     extra_columns : columns of the data that are written in addition to the usual columns.
-    contains_labels : whether the outcomes are labels, which passk later joins to the attempts.
+    are_outcomes_labels : whether the outcomes are labels, which passk later joins to the attempts.
     includes_amounts : whether the table contains the costs, tokens, durations and turns from the
         files.
     """
@@ -308,7 +308,7 @@ class Conversion:
     file: str
     file_format: str
     extra_columns: tuple[str, ...] = ()
-    contains_labels: bool = False
+    are_outcomes_labels: bool = False
     includes_amounts: bool = False
 
 
@@ -325,16 +325,17 @@ class Request:
     similarity : the minimum share of common shingles (sequences of 3 tokens). Two solutions with at
         least this share count as one. None means that solutions must be equal.
     conversion : the table to which passk writes the attempts, or None.
-    supports_bounds : whether the command supports --missing bounds. passk then computes each
-        estimate once with missing outcomes as failures and once with missing outcomes as passes.
+    supports_missing_bounds : whether the command supports --missing bounds. passk then computes
+        each estimate once with missing outcomes as failures and once with missing outcomes as
+        passes.
     uses_attempt_order : whether the command uses the order of attempts, if the files contain it.
     needs_independence_sample : whether passk keeps a sample of the rows, to test whether attempts
         are independent.
-    lowest_score : the score of a missing outcome that counts as a failure. None means a score of 0,
-        and any score below 0 is then an error.
+    missing_as_failure_score : the score of a missing outcome that counts as a failure. None means a
+        score of 0, and any score below 0 is then an error.
     labelling_seed : the seed for the random order of attempts to label, or None if no order is
         needed.
-    require_suitable_counts : a function that raises an error if a command cannot use the counts.
+    suitable_counts_check : a function that raises an error if a command cannot use the counts.
         passk does not suggest fixes for which the function raises an error.
     given_options : the fields that the user set, which take precedence over a map.
     is_mapped : whether a map defines the columns, so that all columns that the map names must
@@ -345,7 +346,7 @@ class Request:
     # fmt: off
     fields: Annotated[Mapping[str, str], Option(
         "--field", "ROLE=COLUMN", "Column of a role, such as task=id or outcome=passed.",
-        parse=parse_fields,
+        parse=parse_column_by_role,
         detail="The roles are task, outcome, attempt, model, n, c, score, answer, solution; truth"
         " (labels of some attempts, if the outcome is a judge's verdict); cost (in dollars),"
         " tokens_in, tokens_out, tokens, duration (in seconds), turns; minutes (that a human expert"
@@ -399,13 +400,14 @@ class Request:
     )] = ()
     passes: Annotated[tuple[str, ...], Option(
         "--passes", "WORD[,WORD…]", "Outcome words that count as passes.",
-        parse=parse_words,
+        parse=parse_outcome_words,
         detail="For example, use --passes not_misled, or use --passes false if true is bad. Every"
         " other word fails, unless you use --fails.",
     )] = ()
     fails: Annotated[tuple[str, ...], Option(
         "--fails", "WORD[,WORD…]", "Outcome words that count as failures.",
-        parse=parse_words, detail="If you use both --passes and --fails, a word that neither option"
+        parse=parse_outcome_words,
+        detail="If you use both --passes and --fails, a word that neither option"
         " names is an error.",
     )] = ()
     missing: Annotated[str, Option(
@@ -461,7 +463,7 @@ class Request:
     )] = ()
     alias: Annotated[Mapping[str, str], Option(
         "--alias", "NEW=OLD", "Count model NEW as model OLD.",
-        parse=parse_aliases, is_model_name=True,
+        parse=parse_canonical_name_by_alias, is_model_name=True,
         detail="Use --alias for a model that was renamed, or that two tools spell differently."
         " passk renames models before it applies other options, also in baselines and histories."
         " Repeatable.",
@@ -503,12 +505,12 @@ class Request:
     normalise: str = "none"
     similarity: float | None = None
     conversion: Conversion | None = None
-    supports_bounds: bool = True
+    supports_missing_bounds: bool = True
     uses_attempt_order: bool = False
     needs_independence_sample: bool = False
-    lowest_score: float | None = None
+    missing_as_failure_score: float | None = None
     labelling_seed: int | None = None
-    require_suitable_counts: Callable[[Any], None] | None = field(default=None, repr=False)
+    suitable_counts_check: Callable[[Any], None] | None = field(default=None, repr=False)
     given_options: frozenset[str] = frozenset()
     is_mapped: bool = False
 
@@ -599,13 +601,18 @@ class Request:
         if kept_roles:
             try:
                 return assign_roles(
-                    place, kinds, fields, (*required, *kept_roles), self.judges_no_score, by
+                    place,
+                    kinds,
+                    fields,
+                    (*required, *kept_roles),
+                    self.are_scores_left_unjudged,
+                    by,
                 )
             except DataError:
                 pass  # The costs are left out, for example because a list of outcomes has one cost.
-        return assign_roles(place, kinds, fields, required, self.judges_no_score, by)
+        return assign_roles(place, kinds, fields, required, self.are_scores_left_unjudged, by)
 
-    def for_reading(self) -> Request:
+    def adapted_for_reading(self) -> Request:
         """The request for reading the files. The request includes the labels if passk uses labels.
 
         If there are several thresholds, passk first reads only the scores, and later compares the
@@ -615,14 +622,14 @@ class Request:
         --missing bounds or several thresholds.
         """
         request = self
-        if self.has_labels and TRUTH_ROLE not in self.attempts:
+        if self.has_correcting_labels and TRUTH_ROLE not in self.attempts:
             request = replace(self, attempts=(*self.attempts, TRUTH_ROLE))
         if request.missing == BOUNDS:
             request._require_bounds_possible()
-        return request._for_several_thresholds() if len(request.threshold) > 1 else request
+        return request._for_reading_only_scores() if len(request.threshold) > 1 else request
 
-    def _for_several_thresholds(self) -> Request:
-        lowest, threshold = self.lowest_score or 0.0, self.threshold[0]
+    def _for_reading_only_scores(self) -> Request:
+        lowest, threshold = self.missing_as_failure_score or 0.0, self.threshold[0]
         if self.missing == "fail" and lowest >= threshold - THRESHOLD_SLACK:
             raise ParameterError(
                 OptionWithValue("--missing", "fail"),
@@ -649,7 +656,7 @@ class Request:
             problem = f"a missing attempt could pass or fail, but its {fact.get(role, role)} is"
             problem += " unknown"
             problem += "; use metrics of passes, for example pass@k and pass^k" * (
-                not self.has_labels
+                not self.has_correcting_labels
             )
         if problem:
             place = OptionWithValue("--missing", BOUNDS)
@@ -662,17 +669,17 @@ class Request:
         return label_column if isinstance(label_column, str) else ""
 
     @property
-    def has_labels(self) -> bool:
+    def has_correcting_labels(self) -> bool:
         """Whether labels correct the verdicts of a judge."""
         return self.truth is not None or (TRUTH_ROLE in self.fields and self.truth_from is None)
 
     @property
     def joins_labels(self) -> bool:
         """Whether passk joins attempts to labels. If so, each attempt needs a number or name."""
-        of_labels = self.conversion is not None and self.conversion.contains_labels
+        of_labels = self.conversion is not None and self.conversion.are_outcomes_labels
         return of_labels or self.truth is not None or self.labelling_seed is not None
 
-    def with_kept_model(self, model: str | None) -> Request:
+    def with_additional_model(self, model: str | None) -> Request:
         """A copy of the request that also keeps the given model."""
         if not self.models or model is None or self.keeps_model(model):
             return self
@@ -695,7 +702,7 @@ class Request:
             matches_pattern(model, pattern) for pattern in self.exclude_models
         )
 
-    def alias_of(self, name: str) -> str:
+    def canonical_model_name(self, name: str) -> str:
         """The name that --alias gives to a model."""
         return self.alias.get(name, name)
 
@@ -768,12 +775,12 @@ class Request:
             else ("suite", "run", "reason", *self.conversion.extra_columns)
         )
 
-    def joined_columns(self, columns: Mapping[str, set[str]]) -> dict[str, JoinedColumn]:
+    def joined_columns(self, columns: Mapping[str, set[str]]) -> dict[str, ComputedColumn]:
         """Map each joined column to its parts, as `roles.joined_columns` does."""
         # If there are several outcome columns, a word is a verdict only if an option such as
         # --passes names the word.
         judged = partial(
-            verdict_sql,
+            outcome_verdict_sql,
             threshold=self.passing_score,
             passes=self.passes,
             fails=self.fails,
@@ -783,7 +790,7 @@ class Request:
         return joined_columns(self.named_column_by_role, columns, judged, within)
 
     @property
-    def judges_no_score(self) -> bool:
+    def are_scores_left_unjudged(self) -> bool:
         """Whether passk reads the scores without comparing the scores with a threshold."""
         return self.passing_score == math.inf
 

@@ -9,14 +9,14 @@ from functools import cached_property, lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from passk_cli.errors import DataError, NoResultsError
+from passk_cli.errors import DataError, FileWithoutResultsError
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import truncated_text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Role:
+class RoleDefinition:
     """A role that a column can have, such as the task or the outcome, with the usual column names.
 
     usual_names : the names of columns that clearly have this role, separated by spaces.
@@ -61,8 +61,8 @@ LOOSE_TASK_NAMES = "id name user_input message_id nodeid row_number"
 # Columns with the role TRUTH_ROLE contain labels. If a judge gave the outcome, a label shows
 # whether the attempt truly passes.
 TRUTH_ROLE = "truth"
-ROLES: dict[str, Role] = {
-    "task": Role(
+ROLES: dict[str, RoleDefinition] = {
+    "task": RoleDefinition(
         "task_id task task_name problem_id problem question_id question_name instance_id doc_id"
         " example_id eval_name puzzle_id case_id",
         "task_instance_id scenario_id test_id item_id eval_id query_id case fixture"
@@ -73,7 +73,7 @@ ROLES: dict[str, Role] = {
         " uid idx index aufgabe frage tâche tarea pregunta 题目 问题"
         " 编号 任务 問題 課題 문제 질문",
     ),
-    "outcome": Role(
+    "outcome": RoleDefinition(
         "passed pass correct is_correct success is_success successful solved is_solved resolved"
         " is_resolved outcome outcomes result results status score scores reward rewards acc"
         " accuracy graded_list is_eval_success task_success functional_pass oracle_ok golden_match"
@@ -85,7 +85,7 @@ ROLES: dict[str, Role] = {
         " compiles bestanden gelöst richtig réussi résolu aprobado resuelto correcto 正确"
         " 是否正确 是否通过 正解 정확 정답",
     ),
-    "attempt": Role(
+    "attempt": RoleDefinition(
         "sample sample_id sample_index attempt attempt_id trial trial_id epoch run run_index"
         " repeat completion_id generation_id rep repetition replicate sample_idx trial_index"
         " attempt_index attempt_number rollout_idx generation_index",
@@ -95,54 +95,54 @@ ROLES: dict[str, Role] = {
         " seed epoch rollout sample versuch durchlauf essai intento",
         doubtful_names="n idx index iteration round rollout try replica",
     ),
-    "model": Role(
+    "model": RoleDefinition(
         "model model_name model_id system agent agent_name engine",
         "agent_model llm | checkpoint",
         name_words="model llm checkpoint agent engine assistant system modell modèle modelo"
         " 模型 モデル 모델",
     ),
-    "score": Role("score scores reward rewards points grade", value_kind="number"),
-    "answer": Role(
+    "score": RoleDefinition("score scores reward rewards points grade", value_kind="number"),
+    "answer": RoleDefinition(
         "predicted_answer predicted answer_extracted extracted_answer final_answer prediction"
         " pred model_answer answers",
         "answer output",
         value_kind="text",
     ),
-    "solution": Role(
+    "solution": RoleDefinition(
         "solution solutions completion completions generation generations generated_code code"
         " code_list program raw_generations",
         "response output text patch",
         value_kind="solution",
     ),
-    "cost": Role(
+    "cost": RoleDefinition(
         "cost cost_usd usd usd_cost total_cost total_cost_usd cost_total cost_dollars agent_cost"
         " agent_cost_usd api_cost api_cost_usd llm_cost instance_cost cost_cents cents"
         " cost_in_cents cost_in_usd total_cost_cents",
         "cost_total_usd | cost_usd_notional",
         value_kind="amount",
     ),
-    "tokens_in": Role(
+    "tokens_in": RoleDefinition(
         "tokens_in tokens_input input_tokens n_input_tokens num_input_tokens total_input_tokens"
         " input_token_count prompt_tokens n_prompt_tokens num_prompt_tokens total_prompt_tokens"
         " prompt_token_count",
         value_kind="amount",
     ),
-    "tokens_out": Role(
+    "tokens_out": RoleDefinition(
         "tokens_out tokens_output output_tokens n_output_tokens num_output_tokens"
         " total_output_tokens output_token_count completion_tokens n_completion_tokens"
         " num_completion_tokens total_completion_tokens completion_token_count",
         value_kind="amount",
     ),
-    "tokens": Role(
+    "tokens": RoleDefinition(
         "tokens total_tokens tokens_total n_tokens num_tokens token_count tokens_used",
         value_kind="amount",
     ),
-    "tokens_cached": Role(
+    "tokens_cached": RoleDefinition(
         "tokens_cached cached_tokens cached_input_tokens n_cache_tokens cache_read_tokens"
         " input_tokens_cache_read cache_read_input_tokens",
         value_kind="amount",
     ),
-    "duration": Role(
+    "duration": RoleDefinition(
         "duration duration_s duration_sec duration_seconds duration_ms wall_clock wall_clock_s"
         " wall_clock_seconds wall_clock_ms wall_time wall_time_s wall_s wall_ms walltime walltime_s"
         " elapsed elapsed_s elapsed_seconds elapsed_ms elapsed_time runtime runtime_s"
@@ -150,21 +150,21 @@ ROLES: dict[str, Role] = {
         " latency_ms total_time total_time_s time_s time_seconds time_ms seconds",
         value_kind="amount",
     ),
-    "turns": Role(
+    "turns": RoleDefinition(
         "turns num_turns n_turns total_turns turn_count",
         "steps num_steps n_steps total_steps step_count api_calls",
         value_kind="amount",
     ),
-    "minutes": Role("human_minutes expert_minutes", value_kind="length"),
-    "date": Role("release_date", value_kind="date"),
+    "minutes": RoleDefinition("human_minutes expert_minutes", value_kind="length"),
+    "date": RoleDefinition("release_date", value_kind="date"),
     # The role "truth" needs --field, because a column named "truth" usually contains the right
     # answer.
-    TRUTH_ROLE: Role("", value_kind="label"),
-    "n": Role(
+    TRUTH_ROLE: RoleDefinition("", value_kind="label"),
+    "n": RoleDefinition(
         "n num_samples n_samples num_attempts n_attempts n_attempted attempts num_trials n_trials"
         " trials num_runs n_runs runs total"
     ),
-    "c": Role(
+    "c": RoleDefinition(
         "c num_correct n_correct num_passed n_passed n_passing n_pass passes num_success n_success"
         " num_successes n_successes successes n_solved num_solved correct"
     ),
@@ -203,9 +203,9 @@ AMOUNT_UNITS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "turns": ("turns", {}),
 }
-# ATTEMPTS_TABLE_COLUMNS lists the columns of the tables that `passk convert` writes. Each column in
-# ATTEMPTS_TABLE_COLUMNS has the name of its role.
-ATTEMPTS_TABLE_COLUMNS = tuple("model suite task run attempt outcome score reason".split())
+# CONVERTED_TABLE_COLUMNS lists the columns of the tables that `passk convert` writes. Each column
+# in CONVERTED_TABLE_COLUMNS has the name of its role.
+CONVERTED_TABLE_COLUMNS = tuple("model suite task run attempt outcome score reason".split())
 # COUNTS_COLUMNS lists the columns of the tables that `passk convert --counts` writes.
 COUNTS_COLUMNS = ("model", "task", "n", "c")
 # HISTORY_COLUMNS lists the columns of the histories that `passk record` writes.
@@ -251,9 +251,9 @@ REACHED, BELOW = "≥ threshold", "< threshold"
 # passk treats a text with more than MAX_NAME_CHARACTERS characters as a question or answer and not
 # as a name.
 MAX_NAME_CHARACTERS = 100
-# passk writes the columns in REPORT_COLUMNS to csv and json, but no file with attempts contains all
-# these columns.
-REPORT_COLUMNS = {"metric", "estimate", "low", "high", "level", "interval", "population"}
+# passk writes the columns in PASSK_OUTPUT_COLUMNS to csv and json, but no file with attempts
+# contains all these columns.
+PASSK_OUTPUT_COLUMNS = {"metric", "estimate", "low", "high", "level", "interval", "population"}
 
 CONTAINS_COUNTS_PROBLEM = "the file contains counts"
 # In the path of a nested field, the brackets in EACH_ENTRY_KEY mean every entry of a list.
@@ -262,18 +262,18 @@ EACH_ENTRY_KEY = "[]"
 # scores[name=correct].value.
 NAMED_ENTRY_PATTERN = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]")
 _LIST_KEY_START_PATTERN = re.compile(rf"(?=\[\]|{NAMED_ENTRY_PATTERN.pattern})")
-# _KEY_SEPARATOR_PATTERN matches the dots that separate the keys of a path. A dot in brackets is
+# _PATH_KEY_DOT_PATTERN matches the dots that separate the keys of a path. A dot in brackets is
 # part of a key.
-_KEY_SEPARATOR_PATTERN = re.compile(r"\.(?![^\[\]]*\])")
+_PATH_KEY_DOT_PATTERN = re.compile(r"\.(?![^\[\]]*\])")
 # "a==b" is an outcome that passes if the columns a and b have equal values.
-EQUALITY_OPERATOR = "=="
+EQUAL_COLUMNS_OPERATOR = "=="
 # "a|b" is an outcome that uses the column a or b, whichever has a value in the row.
-EITHER_COLUMN_OPERATOR = "|"
+ALTERNATIVE_COLUMNS_OPERATOR = "|"
 # "a and not b" is an outcome that passes if the column a passes and the column b fails.
 ALL, NOT = " and ", "not "
 _COMMA_PATTERN = re.compile(r",(?![^\[\]]*\])")
-_COLUMN_SEPARATOR_PATTERN = re.compile(
-    rf"(?:,|{EQUALITY_OPERATOR}|\{EITHER_COLUMN_OPERATOR}|{ALL})(?![^\[\]]*\])"
+_COLUMN_OPERATOR_PATTERN = re.compile(
+    rf"(?:,|{EQUAL_COLUMNS_OPERATOR}|\{ALTERNATIVE_COLUMNS_OPERATOR}|{ALL})(?![^\[\]]*\])"
 )
 _ROLE_PLURALS = {
     "attempt": "attempt numbers",
@@ -286,12 +286,12 @@ _ROLE_PLURALS = {
 # In LangSmith tables, the names of evaluator columns begin with LANGSMITH_FEEDBACK_PREFIX
 # (github.com/langchain-ai/langsmith-sdk, MIT licence, python/langsmith/evaluation/_runner.py).
 LANGSMITH_FEEDBACK_PREFIX = "feedback."
-# A table with all of the columns in _LANGSMITH_COLUMNS is from LangSmith. The status in a LangSmith
-# table only shows that the run ended.
-_LANGSMITH_COLUMNS = {"inputs", "outputs", "reference_outputs", "status"}
+# A table with all of the columns in _LANGSMITH_MARKER_COLUMNS is from LangSmith. The status in a
+# LangSmith table only shows that the run ended.
+_LANGSMITH_MARKER_COLUMNS = {"inputs", "outputs", "reference_outputs", "status"}
 # Result files of human-eval contain `passed`, and repeat it in words ("passed", "failed: …") in the
 # column `result` (github.com/openai/human-eval, execution.py).
-_HUMAN_EVAL_COLUMNS = {"task_id", "completion", "passed", "result"}
+_HUMAN_EVAL_MARKER_COLUMNS = {"task_id", "completion", "passed", "result"}
 
 
 @dataclass(frozen=True)
@@ -356,7 +356,7 @@ def assign_roles(
             if not find_column_and_keys(part, columns)
         ):
             if name == COLUMN_NAME_AS_MODEL:
-                raise NoResultsError(
+                raise FileWithoutResultsError(
                     place,
                     f"{COLUMN_NAME_AS_MODEL} needs several outcome columns, but there is only one"
                     f" outcome column",
@@ -365,14 +365,16 @@ def assign_roles(
                     "names one column per model")],
                 )  # fmt: skip
             remedy = did_you_mean_or_list(name, columns, _columns_text(columns))
-            raise NoResultsError(place, f"no column {name!r}", remedy, name="no-such-column")
+            raise FileWithoutResultsError(
+                place, f"no column {name!r}", remedy, name="no-such-column"
+            )
     choices, counts = _possible_columns_by_role(
         place, columns, overrides, attempt_roles, scores_only, by
     )
     for role in ("task",) if counts else ("task", "outcome"):
         if not choices[role]:
             problem = f"no column has a usual name for the {role}"
-            raise NoResultsError(
+            raise FileWithoutResultsError(
                 place, problem, _columns_text(columns), name=f"no-{role}-column",
                 settles=[_column_fix(role)],
             )  # fmt: skip
@@ -441,7 +443,7 @@ def _possible_columns_by_role(
         )
         choices["tokens"] = [f"{into}+{out}" for into, out in product(*halves)]
     if "model" not in overrides:
-        choices["model"] = _model_columns(place, choices["model"], columns)
+        choices["model"] = _model_columns_except_objects(place, choices["model"], columns)
     if "c" not in overrides:
         choices["c"] = [c for c in choices["c"] if columns[c] <= {"number", "text", "null"}]
     if choices["n"] and choices["c"] and "outcome" not in overrides:
@@ -486,7 +488,7 @@ def _possible_columns_of_role(
     return [column for column in usual if column not in by] or usual
 
 
-def _model_columns(
+def _model_columns_except_objects(
     place: str, choices: Sequence[str], columns: Mapping[str, set[str]]
 ) -> list[str]:
     name_columns = [column for column in choices if "record" not in columns[column]]
@@ -514,7 +516,7 @@ def _outcomes_by_likelihood(choices: Sequence[str], columns: Mapping[str, set[st
 
     Nested objects are excluded if any other column is possible.
     """
-    if columns.keys() >= _HUMAN_EVAL_COLUMNS and set(choices) == {"passed", "result"}:
+    if columns.keys() >= _HUMAN_EVAL_MARKER_COLUMNS and set(choices) == {"passed", "result"}:
         return ["passed"]
     plain = [c for c in choices if columns.get(c, set()) - {"null"} != {"record"}]
     return sorted(plain or choices, key=lambda name: "bool" not in columns.get(name, set()))
@@ -617,17 +619,19 @@ def combined_columns(column: str, columns: Container[str] = ()) -> list[str]:
     """
     if column in columns or column.startswith(FIXED_VALUE_PREFIX):
         return [column]
-    return [part.removeprefix(NOT) for part in split_columns(column)]
+    return [part.removeprefix(NOT) for part in split_at_column_operators(column)]
 
 
-def split_columns(column: str) -> list[str]:
+def split_at_column_operators(column: str) -> list[str]:
     """Split the value of --field into columns, and keep the word "not". Text in brackets is not
     divided.
 
-    >>> split_columns("given==gold,a"), split_columns("compiles and not slow")
-    (['given', 'gold', 'a'], ['compiles', 'not slow'])
+    >>> split_at_column_operators("given==gold,a")
+    ['given', 'gold', 'a']
+    >>> split_at_column_operators("compiles and not slow")
+    ['compiles', 'not slow']
     """
-    return _COLUMN_SEPARATOR_PATTERN.split(column)
+    return _COLUMN_OPERATOR_PATTERN.split(column)
 
 
 def first_key(column: str) -> str:
@@ -640,7 +644,7 @@ def first_key(column: str) -> str:
 
 
 def _path_keys(column: str) -> list[str]:
-    return _KEY_SEPARATOR_PATTERN.split(_LIST_KEY_START_PATTERN.sub(".", column))
+    return _PATH_KEY_DOT_PATTERN.split(_LIST_KEY_START_PATTERN.sub(".", column))
 
 
 def list_key_index(keys: Sequence[str]) -> int:
@@ -679,7 +683,7 @@ def amount_addends(role: str, column: str, columns: Container[str] = ()) -> list
     return parts
 
 
-def field_columns(fields: Mapping[str, str]) -> list[str]:
+def columns_named_for_roles(fields: Mapping[str, str]) -> list[str]:
     """The columns that the user named for roles, including the parts of joined columns."""
     sums_by_role = (
         amount_addends(role, column) for role, column in fields.items() if role in AMOUNT_UNITS
@@ -688,23 +692,23 @@ def field_columns(fields: Mapping[str, str]) -> list[str]:
     return [*sums, *(part for c in fields.values() for part in (c, *combined_columns(c)))]
 
 
-class JoinedColumn(NamedTuple):
+class ComputedColumn(NamedTuple):
     """A column that passk computes from other columns.
 
     parts : the columns from which passk computes the column.
-    meaning_of_parts : what each part is: "a part" of a text, "an attempt", "a model", "an answer"
+    kind_of_each_part : what each part is: "a part" of a text, "an attempt", "a model", "an answer"
         (which passk compares with the second part), "the one there is" (one of several
         alternatives, of which only one has a value), "all" (a flag that must pass), "the opposite"
         (a negated flag), "a place" (a column that divides the rows into lists), or "a value" (no
         parts, but a fixed value).
     value_kinds : the kinds of the computed values.
-    verdict_sql_function : a function that converts SQL for an outcome to SQL for its verdict.
+    build_verdict_sql : a function that converts SQL for an outcome to SQL for its verdict.
     """
 
     parts: list[str]
-    meaning_of_parts: str
+    kind_of_each_part: str
     value_kinds: set[str]
-    verdict_sql_function: Callable[[str], str] | None = None
+    build_verdict_sql: Callable[[str], str] | None = None
 
 
 # With "model=@column", the name of the model is the name of the outcome column.
@@ -727,13 +731,13 @@ def joined_columns(
     columns: Mapping[str, set[str]],
     judged: Callable[[str], str],
     within: Sequence[str] = (),
-) -> dict[str, JoinedColumn]:
+) -> dict[str, ComputedColumn]:
     """Map the name of each joined column, such as "year,day" or "given==gold", to its parts.
 
     judged : a function that converts SQL for an outcome to SQL for its verdict.
     within : the columns that divide the rows into lists. "@position" starts at 1 in each list.
     """
-    columns_by_name: dict[str, JoinedColumn] = {}
+    columns_by_name: dict[str, ComputedColumn] = {}
     for role, column in fields.items():
         of = (
             combined_columns(column, columns)
@@ -741,7 +745,7 @@ def joined_columns(
             else []
         )
         if column.startswith(FIXED_VALUE_PREFIX) and role in _IDENTIFYING_ROLES:
-            columns_by_name[column] = JoinedColumn([], "a value", {"text"})
+            columns_by_name[column] = ComputedColumn([], "a value", {"text"})
         if column == POSITION_AS_TASK and column not in columns:
             separators = [*within]
             for name in ("model", "attempt"):
@@ -752,37 +756,37 @@ def joined_columns(
                 ]
                 separators += [fields[name]] if name in fields else usual
             separators = [c for c in dict.fromkeys(separators) if find_column_and_keys(c, columns)]
-            columns_by_name[column] = JoinedColumn(separators, "a place", {"number"})
-        terms = split_columns(column) if role == "outcome" else []
+            columns_by_name[column] = ComputedColumn(separators, "a place", {"number"})
+        terms = split_at_column_operators(column) if role == "outcome" else []
         negated = {c for c in terms if c.startswith(NOT) and c not in columns}
         if column not in columns and (negated or (terms and ALL in column)):
             if all(find_column_and_keys(part, columns) for part in of):
                 for name in negated:
-                    columns_by_name[name] = JoinedColumn(
+                    columns_by_name[name] = ComputedColumn(
                         [name.removeprefix(NOT)], "the opposite", {"bool"}
                     )
                 if ALL in column:
-                    columns_by_name[column] = JoinedColumn(terms, "all", {"bool"}, judged)
+                    columns_by_name[column] = ComputedColumn(terms, "all", {"bool"}, judged)
             continue
         if not (len(of) > 1 and all(find_column_and_keys(part, columns) for part in of)):
             continue
         if role != "outcome":
-            columns_by_name[column] = JoinedColumn(of, "a part", {"text"})
+            columns_by_name[column] = ComputedColumn(of, "a part", {"text"})
             continue
         several = _COMMA_PATTERN.split(column)
-        if EITHER_COLUMN_OPERATOR in column and not (
-            EQUALITY_OPERATOR in column or len(several) > 1
+        if ALTERNATIVE_COLUMNS_OPERATOR in column and not (
+            EQUAL_COLUMNS_OPERATOR in column or len(several) > 1
         ):
             kinds = {kind for part in of for kind in columns.get(part, {"text"})}
-            columns_by_name[column] = JoinedColumn(of, "the one there is", kinds)
+            columns_by_name[column] = ComputedColumn(of, "the one there is", kinds)
             continue
         columns_by_name |= {
-            e: JoinedColumn(combined_columns(e), "an answer", {"text"})
+            e: ComputedColumn(combined_columns(e), "an answer", {"text"})
             for e in several
-            if EQUALITY_OPERATOR in e
+            if EQUAL_COLUMNS_OPERATOR in e
         }
         if len(several) > 1:
-            columns_by_name[column] = JoinedColumn(several, "an attempt", {"list"})
+            columns_by_name[column] = ComputedColumn(several, "an attempt", {"list"})
     outcome = fields.get("outcome", "")
     if (
         fields.get("model") == COLUMN_NAME_AS_MODEL
@@ -792,15 +796,15 @@ def joined_columns(
         of = columns_by_name[outcome].parts
         kinds = {kind for part in of for kind in columns.get(part, {"text"})}
         columns_by_name |= {
-            outcome: JoinedColumn(of, "a model", kinds),
-            COLUMN_NAME_AS_MODEL: JoinedColumn([], "a part", {"text"}),
+            outcome: ComputedColumn(of, "a model", kinds),
+            COLUMN_NAME_AS_MODEL: ComputedColumn([], "a part", {"text"}),
         }
     if LINE_NUMBER_AS_TASK in fields.values() and LINE_NUMBER_AS_TASK not in columns:
-        columns_by_name[LINE_NUMBER_AS_TASK] = JoinedColumn([], "a part", {"number"})
+        columns_by_name[LINE_NUMBER_AS_TASK] = ComputedColumn([], "a part", {"number"})
     return columns_by_name
 
 
-def without_absent_fields(
+def without_absent_identifying_fields(
     fields: Mapping[str, str], columns: Mapping[str, set[str]]
 ) -> dict[str, str]:
     """Remove the fields task, attempt and model if they name columns that do not exist.
@@ -809,7 +813,7 @@ def without_absent_fields(
     contains another column with a usual name of the role.
 
     >>> fields = {"task": "case", "model": "agent,llm"}
-    >>> without_absent_fields(fields, {"task": {"text"}, "llm": {"text"}})
+    >>> without_absent_identifying_fields(fields, {"task": {"text"}, "llm": {"text"}})
     {'model': 'agent,llm'}
     """
     spellings = {normalized_column_name(column) for column in columns}
@@ -822,7 +826,9 @@ def without_absent_fields(
     }
 
 
-def absent_columns(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> list[str]:
+def absent_identifying_columns(
+    fields: Mapping[str, str], columns: Mapping[str, set[str]]
+) -> list[str]:
     """The columns that the user named for the task, attempt or model, but that do not exist."""
     naming_columns = (column for role, column in fields.items() if role in _IDENTIFYING_ROLES)
     with_parts = (
@@ -850,7 +856,7 @@ def agreement_sql(left: str, right: str) -> str:
     return f"(coalesce({numbers}, {', '.join(places)}, {texts}))::VARCHAR"
 
 
-def verdict_sql(
+def outcome_verdict_sql(
     outcome: str,
     threshold: float | None,
     *,
@@ -922,9 +928,9 @@ def reaches_threshold_sql(number: str, threshold: float) -> str:
 
 
 _CAMEL_CASE_BOUNDARY_PATTERN = re.compile("(?<=[a-z0-9])(?=[A-Z])")
-# passk uses only the last _MAX_COMPARED_CHARACTERS characters of a column name, because a longer
-# key is text and not a name.
-_MAX_COMPARED_CHARACTERS = 200
+# passk uses only the last _MAX_NORMALIZED_NAME_CHARACTERS characters of a column name, because a
+# longer key is text and not a name.
+_MAX_NORMALIZED_NAME_CHARACTERS = 200
 
 
 def normalized_column_name(column: str) -> str:
@@ -933,7 +939,7 @@ def normalized_column_name(column: str) -> str:
     >>> [normalized_column_name(name) for name in ("Row Number", "instanceId", "task-id")]
     ['row_number', 'instance_id', 'task_id']
     """
-    return _snake_case(column[-_MAX_COMPARED_CHARACTERS:])
+    return _snake_case(column[-_MAX_NORMALIZED_NAME_CHARACTERS:])
 
 
 @lru_cache(maxsize=4096)
@@ -979,7 +985,7 @@ def usual_columns(role: str, columns: Iterable[str]) -> list[str]:
         for column in columns
         if role == "outcome" and column.startswith(LANGSMITH_FEEDBACK_PREFIX)
     ]
-    if feedback or (role == "outcome" and {*columns} >= _LANGSMITH_COLUMNS):
+    if feedback or (role == "outcome" and {*columns} >= _LANGSMITH_MARKER_COLUMNS):
         # In LangSmith tables, the status only shows that the run ended, so the status is not the
         # outcome.
         usual = {*ROLES[role].names_by_likelihood[0]} - {"status"}

@@ -18,9 +18,9 @@ from typing import Any
 
 from passk_cli.diagnostic import NOTE, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
-from passk_cli.files.request import Request, parse_fields
+from passk_cli.files.request import Request, parse_column_by_role
 from passk_cli.files.roles import (
-    ATTEMPTS_TABLE_COLUMNS,
+    CONVERTED_TABLE_COLUMNS,
     COUNTS_COLUMNS,
     FIXED_VALUE_PREFIX,
     HISTORY_COLUMNS,
@@ -265,7 +265,7 @@ class _MapTable:
             value = ",".join(value)
         if not isinstance(value, str):
             raise self.key_error(key, f"{value} is not a column", "write its name in quotes")
-        return parse_fields({key: value})[key]
+        return parse_column_by_role({key: value})[key]
 
     def key_error(self, key: str, problem: str, remedy: str = "") -> ParameterError:
         return ParameterError(f"{self.key_place(key)}: {key}", problem, remedy, name="bad-map")
@@ -337,7 +337,7 @@ def _fitting_map(
     columns = columns_of(source)
     if any(
         {*written_columns} <= {*columns}
-        for written_columns in (ATTEMPTS_TABLE_COLUMNS, COUNTS_COLUMNS, HISTORY_COLUMNS)
+        for written_columns in (CONVERTED_TABLE_COLUMNS, COUNTS_COLUMNS, HISTORY_COLUMNS)
     ):
         return _OWN_OUTPUT_REASON
     lacking = [table.missing_columns(columns) for table in candidates]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from passk_cli.charts.axes import Axis, axis_from_values, tick_labels
+from passk_cli.charts.axes import Axis, axis_from_values, tick_label_by_position
 from passk_cli.render.style import Style, cell_parts
 from passk_cli.report.data_types import (
     AMOUNT_UNITS,
@@ -86,7 +86,9 @@ def leaderboard_view(board: Leaderboard, style: Style) -> LeaderboardView:
         unit = next((number.unit for number in numbers), "share")
         ends = [end for n in numbers for end in (*n.range_ends, n.low, n.high)]
         axis = replace(axis_from_values(ends, margin=_ROOM, share=unit == "share"), length=100.0)
-        words = tick_labels(axis, style.percent, lambda text: _BESIDE + _LETTER * len(text))
+        words = tick_label_by_position(
+            axis, style.percent, lambda text: _BESIDE + _LETTER * len(text)
+        )
         ticks = tuple(
             (round(place, 1), "$" * (unit == "$") + text) for place, text in words.items()
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from passk_cli.errors import ParameterError, raise_first_applicable_error
+from passk_cli.errors import ParameterError, raise_for_first_true_condition
 from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
 from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option
@@ -94,7 +94,7 @@ class Confidence:
 
     def require_intervals(self) -> Confidence:
         """Return this object, or raise ParameterError if its interval method is "none"."""
-        raise_first_applicable_error("invalid-method", (
+        raise_for_first_true_condition("invalid-method", (
             self.method == "none", OptionWithValue("--interval", "none"),
             "the verdicts of this command need intervals", (SuggestedFix({"--interval": None}),),
         ))  # fmt: skip
@@ -135,7 +135,7 @@ class Confidence:
 
         method = METHODS.get(self.method)
         if method is None:
-            raise_first_applicable_error("invalid-method", *(
+            raise_for_first_true_condition("invalid-method", *(
                 (metric.definition.is_known_only_as_range, OptionWithValue("--interval", "none"),
                  f"{metric.name} is a range, which has no standard error",
                  (SuggestedFix({"--interval": None}),))
@@ -172,7 +172,7 @@ class Confidence:
         """
         from passk_cli.inference.intervals import LOGIT_T
 
-        raise_first_applicable_error(
+        raise_for_first_true_condition(
             "invalid-method",
             (self.population != NEW_TASKS, OptionWithValue("--population", self.population),
              "estimates corrected by labels are only about new tasks",

@@ -19,15 +19,15 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
-from passk_cli.files.database import column_sql, quote_text
+from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
+from passk_cli.files.database import quote_name_if_needed, quote_text
 from passk_cli.files.history import (
     ATTEMPT_LIST_COLUMN_BY_ROLE,
     RESERVED_HISTORY_COLUMNS,
-    RUN_COLUMNS,
+    RUN_DESCRIPTION_COLUMNS,
     SETTINGS_COLUMN,
-    repeated_run_error,
     run_file_stem,
+    run_recorded_twice_error,
 )
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_existing_data_argument
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from passk_cli.inference.intervals import Interval
     from passk_cli.study.comparison import Comparison
 
-RUN_AND_SETTINGS_COLUMNS = (*RUN_COLUMNS, SETTINGS_COLUMN)
+RUN_AND_SETTINGS_COLUMNS = (*RUN_DESCRIPTION_COLUMNS, SETTINGS_COLUMN)
 _RUN_COLUMN_NAMES = (
     "run", "date", "day", "night", "run_id", "build", "commit", "revision", "version", "timestamp",
 )  # fmt: skip
@@ -257,7 +257,11 @@ def _record_fixes(
         # Numbers in a column named run are usually attempt numbers.
         if not days and (column == "run" or len(runs) < 2):
             continue
-        where = {"--where": f"{column_sql(column)} = {quote_text(runs[0])}"} if runs[1:] else {}
+        where = (
+            {"--where": f"{quote_name_if_needed(column)} = {quote_text(runs[0])}"}
+            if runs[1:]
+            else {}
+        )
         for keep in ({}, {"--duplicates": "keep"}):
             try:
                 read(request.with_fix(SuggestedFix(where | keep)), *source)
@@ -447,7 +451,7 @@ def find_run_groups(counts: Counts) -> list[RunGroup]:
         names = [run.run for run, _ in rows]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise repeated_run_error(
+            raise run_recorded_twice_error(
                 f"run {twice} of {series[0]}", suite, _files_of_run(counts, twice)
             )
         cells = [counts.slice_of_series(s) for _, s in rows]
@@ -730,7 +734,7 @@ def read_pooled_baseline(
         )  # fmt: skip
     suite_name = suite or suites[0]
     names = tuple(name for name in counts.group_names if name not in RUN_AND_SETTINGS_COLUMNS)
-    raise_first_applicable_error("other-groups", (
+    raise_for_first_true_condition("other-groups", (
         names != request.by, OptionWithValue("--baseline", argument),
         f"the runs of the history are split by {', '.join(names) or 'nothing'}",
         (SuggestedFix({"--by": names or None}, "splits the new run like the history"),),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from passk_cli.errors import ParameterError, raise_first_applicable_error
+from passk_cli.errors import ParameterError, raise_for_first_true_condition
 from passk_cli.files.roles import TRUTH_ROLE
 from passk_cli.option import Option
 from passk_cli.report.phrases import plural
@@ -54,7 +54,7 @@ def parse_k(value: Any) -> tuple[int, ...]:
 
 def refuse_ranged_metrics(metrics: Iterable[Metric], option: str) -> None:
     """Raise ParameterError if an option names a metric that gives a range rather than a value."""
-    raise_first_applicable_error("unknown-metric", *(
+    raise_for_first_true_condition("unknown-metric", *(
         (metric.definition.is_known_only_as_range, OptionWithValue(option, metric.name),
          "the value of this metric is a range, which only estimate, compare, curve and `gate --min`"
          " support", ())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Ints
-from passk_cli.errors import raise_first_applicable_error
+from passk_cli.errors import raise_for_first_true_condition
 from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.cost_per_success import RatioComparison, TaskCosts, compare_costs
 from passk_cli.inference.intervals import FIELLER, Interval
@@ -94,7 +94,7 @@ def refuse_options_for_ratios(comparisons: Sequence[Comparison], rules: Comparis
         f"{ratio} is a ratio of means, which has its own test and no values per task; leave out the"
         " metric or the option"
     )
-    raise_first_applicable_error("invalid-method", *(
+    raise_for_first_true_condition("invalid-method", *(
         (ratio and value, option, problem, (SuggestedFix({option.option: None}),)) for option, value
         in (
             (OptionWithValue("--test", rules.test), rules.test),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, NDArray
-from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
+from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
 from passk_cli.files.request import MISSING_COST_FIXES, MISSING_FIXES
 from passk_cli.files.roles import TRUTH_ROLE
 from passk_cli.inference.bootstrap_weights import fixed_task_bootstrap_means
@@ -560,7 +560,7 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
     if all missing outcomes pass.
     """
     for metric in metrics:
-        raise_first_applicable_error(
+        raise_for_first_true_condition(
             "no-bounds",
             (metric.definition.required_attempt_data, OptionWithValue("--missing", "bounds"),
              f"{metric.name} needs the {metric.definition.required_attempt_data} of each attempt,"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passk_cli.charts.axes import Axis, axis_from_values, spread_positions, tick_labels
+from passk_cli.charts.axes import Axis, axis_from_values, spread_positions, tick_label_by_position
 
 SHARES = st.floats(0, 1)
 
@@ -34,7 +34,9 @@ def test_an_axis_contains_its_values_and_its_ticks(
     for value in values:
         assert -1e-9 <= axis.position_of(value) <= 1 + 1e-9
         assert axis.value_at(axis.position_of(value)) == pytest.approx(value, rel=1e-6)
-    places = list(tick_labels(replace(axis, length=100), extent=lambda word: 5.0 * len(word)))
+    places = list(
+        tick_label_by_position(replace(axis, length=100), extent=lambda word: 5.0 * len(word))
+    )
     assert all(-1e-9 <= place <= 100 + 1e-6 for place in places)
     assert 1 <= len(places) <= 12
     assert len(places) == 1 or np.diff(places).min() >= 5
@@ -43,7 +45,7 @@ def test_an_axis_contains_its_values_and_its_ticks(
 def ticks(values: Iterable[float], room: float = 200, **more: Any) -> str:
     """The labels of an axis of 200 units. Their letters are 5.2 units wide."""
     axis = replace(axis_from_values(values, at_values=True, **more), length=room)
-    return " ".join(tick_labels(axis, extent=lambda word: 5.2 * len(word) + 4).values())
+    return " ".join(tick_label_by_position(axis, extent=lambda word: 5.2 * len(word) + 4).values())
 
 
 @pytest.mark.parametrize(
@@ -84,16 +86,18 @@ def test_spread_labels_stay_inside_if_there_is_room() -> None:
 
 def test_ticks_end_with_the_values_and_follow_the_given_places() -> None:
     def words(axis: Axis, wide: float = 2.0) -> list[str]:
-        return list(tick_labels(axis, extent=lambda text: wide * len(text)).values())
+        return list(tick_label_by_position(axis, extent=lambda text: wide * len(text)).values())
 
-    attempts = Axis(1, 11, tick_values=tuple(range(1, 12)), length=30)
+    attempts = Axis(1, 11, preferred_tick_values=tuple(range(1, 12)), length=30)
     assert words(attempts) == ["1", "3", "5", "7", "9", "11"]
     tasks = Axis(15, 394, log=True, required_ticks=(394,), length=28)
     assert words(tasks) == ["20", "50", "100", "394"]
     # Two labels with fixed places that touch each other do not move the other labels.
     assert words(replace(tasks, required_ticks=(393, 394), length=40)) == ["20", "50", "100", "200"]
     days = {run: f"10-{run + 9}" for run in range(1, 13)}
-    runs = Axis(1, 12, tick_values=tuple(range(1, 13)), tick_names=days, length=60)
+    runs = Axis(
+        1, 12, preferred_tick_values=tuple(range(1, 13)), tick_label_by_value=days, length=60
+    )
     assert words(runs) == ["10-11", "10-13", "10-15", "10-17", "10-19", "10-21"]
     assert words(replace(runs, length=40)) == ["10-12", "10-15", "10-18", "10-21"]
     assert words(replace(runs, required_ticks=(8,), length=40)) == ["10-13", "10-17", "10-21"]

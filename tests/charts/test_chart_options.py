@@ -12,7 +12,7 @@ import passk_cli
 from passk_cli.charts.chart_options import (
     MOST_MODELS,
     Appearance,
-    assign_hues,
+    assign_colour_and_shape_indices,
     plots_with_appearance,
 )
 from passk_cli.charts.svg import svg_document
@@ -28,13 +28,13 @@ COLOURS = len(THEMES["light"].series)
 
 def test_a_name_keeps_its_colour() -> None:
     names = [f"model-{i}" for i in range(COLOURS)]
-    hues = assign_hues(names)
+    hues = assign_colour_and_shape_indices(names)
     assert sorted(hues.values()) == list(range(COLOURS))
-    assert assign_hues(reversed(names)) == hues
+    assert assign_colour_and_shape_indices(reversed(names)) == hues
     # Without other names, a name keeps its usual colour. With other names, it gets a free colour.
-    first = {name: assign_hues([name])[name] for name in names}
+    first = {name: assign_colour_and_shape_indices([name])[name] for name in names}
     assert sum(hues[name] == first[name] for name in names) >= len(set(first.values()))
-    more = assign_hues([*names, "another"])
+    more = assign_colour_and_shape_indices([*names, "another"])
     assert len(set(more.values())) == COLOURS + 1
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from passk_cli.cli.demo import HELP_TEXT, SAMPLE_FILE
+from passk_cli.cli.demo import HELP_TEXT, SAMPLE_FILE_PATH
 from tests.conftest import ROOT, SAMPLES, Passk
 
 
@@ -17,14 +17,14 @@ def test_it_prints_what_its_page_shows(passk: Passk, tmp_path: Path) -> None:
     assert (result.code, result.err, os.getcwd()) == (0, "", before)
     page = (ROOT / "docs" / "commands" / "demo.md").read_text()
     shown = page.partition("```text\n")[2].partition("```")[0]
-    assert result.out.replace(str(SAMPLE_FILE.parent), "…/passk_cli/cli/sample_data") == shown
+    assert result.out.replace(str(SAMPLE_FILE_PATH.parent), "…/passk_cli/cli/sample_data") == shown
 
 
 def test_its_data_are_those_of_the_readme_and_small(passk: Passk) -> None:
     words = ["--where", "temperature > 0.5", "--model", "deepseek*", "--model", "gpt-3.5*"]
     result = passk("convert", SAMPLES / "cruxeval.jsonl.gz", *words, "--counts", "-f", "csv")
-    assert result.out == SAMPLE_FILE.read_text()
-    assert SAMPLE_FILE.stat().st_size <= 60_000
+    assert result.out == SAMPLE_FILE_PATH.read_text()
+    assert SAMPLE_FILE_PATH.stat().st_size <= 60_000
 
 
 def test_it_has_help_and_no_options(passk: Passk) -> None:

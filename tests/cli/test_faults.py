@@ -132,7 +132,7 @@ def test_a_file_that_changes_during_reading_is_refused(
     path, target = tmp_path / "x.csv", tmp_path / "out.csv"
     path.write_text(MANY_ROWS)
     target.write_text("old")
-    tallied = reading._CountsReader.detect_and_count
+    tallied = reading._CountsReader.detect_layouts_and_count
 
     def change_after_reading(*arguments: object) -> object:
         result = tallied(*arguments)  # type: ignore[arg-type]
@@ -140,7 +140,7 @@ def test_a_file_that_changes_during_reading_is_refused(
             file.write("more,1\n")
         return result
 
-    monkeypatch.setattr(reading._CountsReader, "detect_and_count", change_after_reading)
+    monkeypatch.setattr(reading._CountsReader, "detect_layouts_and_count", change_after_reading)
     result = passk(command, path, "-o", target)
     assert_said(
         result,

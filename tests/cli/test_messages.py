@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 import passk_cli
-from passk_cli.cli.error_printing import write_error
+from passk_cli.cli.error_printing import print_error_and_return_exit_code
 from passk_cli.cli.output import print_message
 from passk_cli.commands.diagnostic_lookup import all_messages
 from passk_cli.diagnostic import ERROR, readable_template
@@ -253,9 +253,9 @@ def test_the_label_of_an_error_is_bold_on_a_terminal(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    write_error(ParameterError("x: no"), ["estimate"])
+    print_error_and_return_exit_code(ParameterError("x: no"), ["estimate"])
     monkeypatch.setenv("NO_COLOR", "1")
-    write_error(ParameterError("x: no"), ["estimate"])
+    print_error_and_return_exit_code(ParameterError("x: no"), ["estimate"])
     name = ParameterError.name
     assert capsys.readouterr().err.splitlines() == [
         f"\x1b[1;31merror[{name}]:\x1b[0m x: no", f"error[{name}]: x: no",

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import passk_cli
 from passk_cli import Counts
 from passk_cli.files.formats import recognise_format
-from passk_cli.files.formats.format import sniff_file
+from passk_cli.files.formats.format import file_with_detected_structure
 from passk_cli.files.sources.arguments import expand_arguments
 from tests.conftest import SAMPLES, Passk, Write, jsonl, long_cases
 from tests.files.formats.cells import DATA
@@ -147,7 +147,7 @@ def test_what_harnesses_write_reads_back(
     by = options.get("by", ())
     table = convert(DATA / fixture, tmp_path / f"table.{form}", **options)
     (source,) = expand_arguments([str(table)], tmp_path / "spool")
-    assert recognise_format(sniff_file(source)) is None
+    assert recognise_format(file_with_detected_structure(source)) is None
     assert_same(counts, passk_cli.read(table, by=by))
     # Converted once more, it is the same table.
     again = convert(table, tmp_path / f"again.{form}", by=by)
@@ -369,7 +369,7 @@ def test_every_eval_ever(
     counts = passk_cli.read(fixture, **options)
     file = convert(fixture, tmp_path / "a.jsonl", form="every-eval-ever", **options)
     (source,) = expand_arguments([str(file)], tmp_path / "spool")
-    recognised_format = recognise_format(sniff_file(source))
+    recognised_format = recognise_format(file_with_detected_structure(source))
     assert recognised_format is not None
     assert recognised_format[1].name == "every-eval-ever"
     again = passk_cli.read(file)

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from passk_cli.commands.diagnostic_lookup import all_messages
 from passk_cli.diagnostic import ERROR, NOTE, WARNING
-from passk_cli.errors import DataError, NoResultsError, ParameterError, PasskError
+from passk_cli.errors import DataError, FileWithoutResultsError, ParameterError, PasskError
 from tests.conftest import package_nodes
 
-ERRORS = {"DataError", "NoResultsError", "ParameterError", "PasskError"}
+ERRORS = {"DataError", "FileWithoutResultsError", "ParameterError", "PasskError"}
 
 
 def calls() -> Iterator[tuple[str, ast.Call]]:
@@ -55,9 +55,11 @@ def test_every_name_of_an_error_is_declared() -> None:
     names |= {
         node.args[0].value
         for called, node in calls()
-        if called == "raise_first_applicable_error" and isinstance(node.args[0], ast.Constant)
+        if called == "raise_for_first_true_condition" and isinstance(node.args[0], ast.Constant)
     }
-    names |= {error.name for error in (DataError, NoResultsError, ParameterError, PasskError)}
+    names |= {
+        error.name for error in (DataError, FileWithoutResultsError, ParameterError, PasskError)
+    }
     names |= set(names_of_kinds())
     families = {name for name, message in all_messages().items() if message.severity == ERROR}
     # Names with a part that only the call knows: the role of a column that is not recognised, what

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from passk_cli.api import read
-from passk_cli.commands.diversity.variety import LITTLE_VARIETY_FLAG
+from passk_cli.commands.diversity.variety import GAIN_WITH_LITTLE_VARIETY_FLAG
 from passk_cli.commands.diversity.view import DiversityRunner, diversity_ks
 from passk_cli.commands.estimate.view import EstimateRunner
 from passk_cli.commands.runner import SharedOptions
@@ -129,7 +129,7 @@ def test_a_gain_from_two_answers_is_flagged_and_one_from_many_is_not() -> None:
     report = diversity_report(counts, (2, 6, 12))
     actual = facts(report)
     for k in (2, 6, 12):
-        assert actual["flips", f"variety@{k}"]["note"] == LITTLE_VARIETY_FLAG
+        assert actual["flips", f"variety@{k}"]["note"] == GAIN_WITH_LITTLE_VARIETY_FLAG
         assert actual["explores", f"variety@{k}"]["note"] == ""
         assert actual["knows", f"variety@{k}"]["estimate"] is None
         # Two answers, one of them right: as many solutions as verdicts.
@@ -143,7 +143,7 @@ def test_a_gain_from_two_answers_is_flagged_and_one_from_many_is_not() -> None:
     gains = report.tables[1]
     assert gains.visibility == "full"
     assert {row[0]: row[-1] for row in gains.rows} == {
-        "flips": LITTLE_VARIETY_FLAG,
+        "flips": GAIN_WITH_LITTLE_VARIETY_FLAG,
         "explores": "",
         "knows": "",
     }
@@ -188,7 +188,7 @@ def test_variants_that_are_merged_are_flagged() -> None:
     near = read(frame, attempts=["solution"], similarity=0.8)
     merged = facts(diversity_report(near, (4,)))
     assert merged["variants", "distinct@4"]["estimate"] == 1
-    assert merged["variants", "variety@4"]["note"] == LITTLE_VARIETY_FLAG
+    assert merged["variants", "variety@4"]["note"] == GAIN_WITH_LITTLE_VARIETY_FLAG
     # One solution that passes in two of eight attempts.
     assert merged["variants", "distinct-pass@4"]["estimate"] == pytest.approx(0.25)
     assert merged["variants", "pass@4"]["estimate"] == pytest.approx(1 - 15 / 70)

@@ -15,13 +15,13 @@ import pytest
 import passk_cli
 from passk_cli.commands.formats.view import KnownFormat, known_formats
 from passk_cli.files.formats import FORMAT_NAMES, FORMATS
-from passk_cli.files.request import TABLE_FORMATS
+from passk_cli.files.request import SPECIFICATION_BY_TABLE_FORMAT
 from tests.conftest import Passk, mark_long_except, records
 
 
 def test_every_format_is_listed(passk: Passk) -> None:
     rows = records(passk("formats", "-f", "csv").out)
-    assert [row["format"] for row in rows] == [*FORMATS, *TABLE_FORMATS]
+    assert [row["format"] for row in rows] == [*FORMATS, *SPECIFICATION_BY_TABLE_FORMAT]
     assert json.loads(passk("formats", "-f", "json").out)["rows"] == rows
     assert all(row["passes"] and row["source"] for row in rows)
     assert all(row["format"] in passk("formats").out for row in rows)
@@ -109,4 +109,4 @@ def test_an_unknown_format_ends_with_the_nearest_one(passk: Passk, name: str, me
 def test_what_is_forced_is_listed(passk: Passk) -> None:
     result = passk("estimate", "sample_data/tau_airline.csv", "--from", "nothing")
     assert result.code == 2
-    assert all(name in result.err for name in (*TABLE_FORMATS, *FORMATS))
+    assert all(name in result.err for name in (*SPECIFICATION_BY_TABLE_FORMAT, *FORMATS))

@@ -38,7 +38,7 @@ def test_equal_models_are_on_in_every_resample() -> None:
     assert alike.on_frontier.tolist() == [True, True]
     assert alike.resample_share.tolist() == [1.0, 1.0]
     assert alike.p.tolist() == [1.0, 1.0]
-    assert alike.dominating_rival.tolist() == [-1, -1]
+    assert alike.dominating_rival_indices.tolist() == [-1, -1]
 
 
 def test_a_model_that_is_dearer_and_worse_is_behind() -> None:
@@ -51,7 +51,7 @@ def test_a_model_that_is_dearer_and_worse_is_behind() -> None:
     assert places.resample_share[:2].tolist() == [1.0, 1.0]
     assert places.resample_share[2] == 0.0
     assert places.p[2] < 0.01
-    assert places.dominating_rival.tolist() == [-1, -1, 0]
+    assert places.dominating_rival_indices.tolist() == [-1, -1, 0]
     clusters = np.repeat(np.arange(40), 2)
     assert pareto_frontier(cost, rate, clusters, resamples=500).resample_share[2] == 0.0
     first = pareto_frontier(cost[:, :1], rate[:, :1], resamples=500)
@@ -75,7 +75,8 @@ def test_leads_and_crossings() -> None:
     assert crossed.crossing_ranges == ((2.0, 8.0, True),)
     assert 4.0 <= crossed.crossing_budgets[0] <= 8.0
     assert (
-        (crossed.gap_low <= crossed.pass_rate_gap) & (crossed.pass_rate_gap <= crossed.gap_high)
+        (crossed.gap_band_low <= crossed.pass_rate_gaps)
+        & (crossed.pass_rate_gaps <= crossed.gap_band_high)
     ).all()
     never = lead_crossings(budgets, flat, curve([0.1, 0.1, 0.2, 0.2, 0.2]), resamples=1000)
     assert (never.crossing_budgets, never.crossing_ranges, never.lead_ranges) == (
@@ -99,5 +100,5 @@ def test_money_left_leaves_the_lead_open() -> None:
     tops = first, second + np.array([[0.0], [0.8]])
     open_ = lead_crossings(budgets, first, second, highest=tops, resamples=1000)
     assert open_.lead_ranges == ((1.0, 1.0, 1), (2.0, 2.0, 0))
-    assert open_.gap_low[1] < 0 < open_.gap_high[1]
-    assert open_.pass_rate_gap == pytest.approx(crossings.pass_rate_gap)
+    assert open_.gap_band_low[1] < 0 < open_.gap_band_high[1]
+    assert open_.pass_rate_gaps == pytest.approx(crossings.pass_rate_gaps)

@@ -444,16 +444,18 @@ def test_sides() -> None:
     covered = sides.coverage(("m",))
     assert covered is not None
     assert (covered.shared, covered.expected, covered.extra) == (1, 2, 1)
-    deviations = sides.attempts_by_series()["m",].deviation_notes
+    deviations = sides.candidate_attempts_by_series()["m",].deviation_notes
     assert deviations == [
         "fewer attempts than in the baseline at 1 task (2 of 3)",
         "4 attempts per task at the tasks that the baseline lacks",
     ]
-    assert BaselineMatch.without_baseline(new).coverage_of_group_tasks(("z",)).expected == 2
+    assert (
+        BaselineMatch.without_baseline(new).coverage_of_all_candidates_tasks(("z",)).expected == 2
+    )
     assert BaselineMatch.without_baseline(new).coverage(("z",)) is None
-    names = BaselineMatch.from_one_run(new, "m")
+    names = BaselineMatch.with_model_as_baseline(new, "m")
     assert (names.series, names.base_series(("z",))) == ([("z",)], ("m",))
-    np.testing.assert_array_equal(names.baseline_task_codes["m",], [0, 1])
+    np.testing.assert_array_equal(names.task_codes_by_baseline_series["m",], [0, 1])
     with pytest.raises(ValueError, match="every task"):
         new.with_longer_task_list(["a"])
 

@@ -17,7 +17,7 @@ import pytest
 import passk_cli
 from passk_cli.commands.gate.baseline_match import BaselineMatch
 from passk_cli.commands.gate.context import GateContext
-from passk_cli.commands.gate.rules import GateRule, verdicts_by_judgement
+from passk_cli.commands.gate.rules import GateRule, verdicts_by_judgement_per_context
 from passk_cli.commands.gate.runner import GateRunner
 from passk_cli.commands.gate.simulation import VerdictRates, false_alarm_rate, simulation_setup
 from passk_cli.metrics.registry import parse_metric
@@ -55,7 +55,7 @@ def trial(
         no_regression=True,
         **options,
     )  # fmt: skip
-    metrics = gate.needed_metrics((parse_metric("pass@1"),))
+    metrics = gate.metrics_of_all_rules((parse_metric("pass@1"),))
     study = Analysis(counts, metrics, Confidence(resamples=200), ComparisonOptions())
     return GateContext(
         study, BaselineMatch.from_two_files(counts, counts, "itself"), metrics, "fail"
@@ -71,10 +71,10 @@ def test_outcomes_are_the_verdicts_of_the_gate(tasks: int, min_by: str) -> None:
         generator.integers(1, 5, tasks).tolist(), generator.random(tasks).tolist(), min_by=min_by
     )
     setting = simulation_setup(full, rules, "pass")
-    trials = [setting.simulate_run(0.3, run) for run in range(15)]
+    trials = [setting.simulate_run_context(0.3, run) for run in range(15)]
     for place, rule in enumerate(rules):
         for first, output in zip(
-            trials, verdicts_by_judgement(rules, trials, [place]), strict=True
+            trials, verdicts_by_judgement_per_context(rules, trials, [place]), strict=True
         ):
             (lines,) = rule.judge([first])
             verdicts = {
@@ -93,7 +93,7 @@ def test_false_alarms_and_power_by_enumeration() -> None:
     setting = replace(
         setting, new_run_rates=np.full_like(setting.new_run_rates, setting.new_run_rates[0].mean())
     )
-    odds, _ = setting.unchanged_verdicts
+    odds, _ = setting.unchanged_rates_and_gate_failures
     (first, *_) = odds
     rate = setting.new_run_rates[0, 0]
     exact = binom.cdf(np.ceil(0.5 * 2000 - 1e-9) - 1, 2000, rate)
@@ -120,7 +120,9 @@ def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.Monke
         [r for r in gate.active_rules if r.option_metrics],
     )
     (odds,), (predicted,) = (
-        simulation_setup(first, rules, "pass", predictive=item).unchanged_verdicts[0].values()
+        simulation_setup(first, rules, "pass", predictive=item)
+        .unchanged_rates_and_gate_failures[0]
+        .values()
         for item in (False, True)
     )
     truth, uncertain = (float(ndtr(-1.63 / root)) for root in (1.0, np.sqrt(2.0)))
@@ -151,7 +153,7 @@ def test_the_spread_of_the_rates_is_taken_a_standard_error_larger_than_it_was_se
     """Two sets of rates, one of which fails twice in ten: 1 of 90 pairs, and √1 + 1 more."""
     assert VerdictRates.from_runs(
         [True, False, True, False, *[False] * 16], 0, 2
-    ).both_fail_share == pytest.approx(3 / 90)
+    ).failing_pair_share == pytest.approx(3 / 90)
 
 
 def document(passk: Passk, *arguments: object) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import pytest
 import passk_cli
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files import history
-from passk_cli.files.history import append_run
+from passk_cli.files.history import append_run_rows
 from tests.conftest import Passk, long_cases
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
@@ -27,7 +27,7 @@ TAU, NIGHTS = SAMPLES / "tau_airline.csv", SAMPLES / "nights.parquet"
 
 
 def columns(run: str, c: Any, n: int = 2, day: int = 1, **more: str) -> dict[str, Any]:
-    """A run as `append_run` takes it: passes of each task."""
+    """A run as `append_run_rows` takes it: passes of each task."""
     texts = {
         "run": run, "at": f"2026-{1 + day // 28:02}-{1 + day % 28:02}T00:00:00.000Z",
         "revision": f"rev-{run}", "suite": "s", "settings": "{}", "model": "m", **more,
@@ -68,7 +68,7 @@ def test_recorded_runs_are_those_of_the_data(tmp_path: Path, place: str) -> None
 def test_a_run_that_was_killed_leaves_the_history_as_it_was(tmp_path: Path) -> None:
     """Killed while it writes; the lock goes with the process, and the next run is added."""
     path = tmp_path / "h.parquet"
-    append_run(str(path), columns("a", [1, 2]))
+    append_run_rows(str(path), columns("a", [1, 2]))
     before = path.read_bytes()
     code = (
         "import passk_cli.files.history as h, time, sys\n"
@@ -77,7 +77,7 @@ def test_a_run_that_was_killed_leaves_the_history_as_it_was(tmp_path: Path) -> N
         "copy = h.write_query_rows\n"
         "def slow(*args):\n    copy(*args); print('there', flush=True); time.sleep(60)\n"
         "h.write_query_rows = slow\n"
-        "h.append_run(sys.argv[1], columns('b', [0, 0]))\n"
+        "h.append_run_rows(sys.argv[1], columns('b', [0, 0]))\n"
     )
     root = str(Path(__file__).parents[2])
     writer = subprocess.Popen([sys.executable, "-c", code, str(path), root], stdout=subprocess.PIPE)
@@ -88,7 +88,7 @@ def test_a_run_that_was_killed_leaves_the_history_as_it_was(tmp_path: Path) -> N
     writer.stdout.close()
     assert path.read_bytes() == before
     started = time.monotonic()
-    append_run(str(path), columns("c", [2, 2]))
+    append_run_rows(str(path), columns("c", [2, 2]))
     assert time.monotonic() - started < 30
     assert runs_of(path) == [("a", 2), ("c", 2)]
 
@@ -97,9 +97,9 @@ def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "h.parquet"
     code = (
         "import sys; sys.path.insert(0, sys.argv[2])\n"
-        "from passk_cli.files.history import append_run\n"
+        "from passk_cli.files.history import append_run_rows\n"
         "from tests.commands.test_history import columns\n"
-        "for i in range(8): append_run(sys.argv[1], columns(sys.argv[3] + str(i), [1, 0]))\n"
+        "for i in range(8): append_run_rows(sys.argv[1], columns(sys.argv[3] + str(i), [1, 0]))\n"
     )
     root = str(Path(__file__).parents[2])
     writers = [
@@ -117,7 +117,7 @@ def test_of_two_writers_of_one_run_one_is_refused(
     for place, links in (("linked", True), ("moved", False)):
         folder = tmp_path / place
         monkeypatch.setattr(history, "write_query_rows", copy)
-        append_run(f"{folder}/", columns("a", [1, 1]))
+        append_run_rows(f"{folder}/", columns("a", [1, 1]))
         (first,) = folder.iterdir()
         content = first.read_bytes()
         first.unlink()
@@ -130,7 +130,7 @@ def test_of_two_writers_of_one_run_one_is_refused(
         if not links:
             monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError("none")))
         with pytest.raises(DataError, match="run a of m is already recorded"):
-            append_run(f"{folder}/", columns("a", [0, 0]))
+            append_run_rows(f"{folder}/", columns("a", [0, 0]))
         assert first.read_bytes() == content
         assert list(folder.iterdir()) == [first]
 
@@ -147,7 +147,7 @@ def test_a_run_that_is_being_written_into_a_folder_is_not_recorded_again(tmp_pat
         "copy = h.write_query_rows\n"
         "def slow(*args):\n    print('there', flush=True); time.sleep(1); copy(*args)\n"
         "h.write_query_rows = slow\n"
-        "h.append_run(sys.argv[1], columns('a', [0, 0]))\n"
+        "h.append_run_rows(sys.argv[1], columns('a', [0, 0]))\n"
     )
     root, folder = str(Path(__file__).parents[2]), tmp_path / "h"
     writer = subprocess.Popen(
@@ -156,7 +156,7 @@ def test_a_run_that_is_being_written_into_a_folder_is_not_recorded_again(tmp_pat
     assert writer.stdout is not None
     assert writer.stdout.readline() == b"there\n"
     with pytest.raises(DataError, match="run a of m is already recorded"):
-        append_run(f"{folder}/", pair)
+        append_run_rows(f"{folder}/", pair)
     assert writer.wait() == 0
     writer.stdout.close()
     assert [runs_of(file) for file in folder.iterdir()] == [[("a", 2)]]
@@ -167,9 +167,9 @@ def test_trend_names_the_files_of_a_run_that_was_recorded_twice(
     passk: Passk, tmp_path: Path, day: int
 ) -> None:
     for number, run in enumerate("abc", 1):
-        append_run(f"{tmp_path}/h/", columns(run, [1, 2], day=number))
+        append_run_rows(f"{tmp_path}/h/", columns(run, [1, 2], day=number))
     (first,) = (tmp_path / "h").glob("b-*.parquet")
-    append_run(f"{tmp_path}/other/", columns("b", [1, 2], day=day))
+    append_run_rows(f"{tmp_path}/other/", columns("b", [1, 2], day=day))
     (copy,) = (tmp_path / "other").iterdir()
     copy.rename(first.with_name("b-copy.parquet"))
     result = passk("trend", tmp_path / "h")
@@ -183,10 +183,10 @@ def test_trend_names_the_files_of_a_run_that_was_recorded_twice(
 @pytest.mark.filterwarnings("ignore:the history has only 2 runs", "ignore:pass@1 drop .* nothing")
 def test_brackets_in_the_name_of_a_history_are_its_name(tmp_path: Path) -> None:
     for place in ("h[1].parquet", "h[2]/"):
-        append_run(f"{tmp_path}/{place}", columns("a", [1, 1]))
-        append_run(f"{tmp_path}/{place}", columns("b", [1, 2]))
+        append_run_rows(f"{tmp_path}/{place}", columns("a", [1, 1]))
+        append_run_rows(f"{tmp_path}/{place}", columns("b", [1, 2]))
         with pytest.raises(DataError, match="run b of m is already recorded"):
-            append_run(f"{tmp_path}/{place}", columns("b", [1, 1]))
+            append_run_rows(f"{tmp_path}/{place}", columns("b", [1, 1]))
         new = {"model": ["m", "m"], "task": ["t0", "t1"], "n": [2, 2], "c": [1, 1]}
         for source in (f"{tmp_path}/{place}", f"{tmp_path}/{place}:s"):
             gate = passk_cli.gate(new, baseline=f"{source}:last2", max_drop={"pass@1": 0.9})
@@ -217,7 +217,7 @@ def test_what_is_no_history_is_refused_and_kept(tmp_path: Path) -> None:
     passk_cli.record(days, to=tmp_path / "history.parquet", **first.options)
     assert "1 run" in str(passk_cli.trend(tmp_path / "history.parquet"))
     split = tmp_path / "split.parquet"
-    append_run(str(split), columns("a", [1], temperature="0.2"))
+    append_run_rows(str(split), columns("a", [1], temperature="0.2"))
     with pytest.raises(
         ParameterError, match="grouped by temperature, but the new run is grouped by nothing"
     ):
@@ -244,8 +244,8 @@ def test_requests_that_make_no_sense_write_nothing(
 
 def test_tasks_that_some_run_lacks_are_left_out_and_counted(tmp_path: Path) -> None:
     to = f"{tmp_path}/h.parquet"
-    append_run(to, columns("a", [0, 2, 1, 0]))
-    append_run(to, columns("b", [2, 2], day=2))
+    append_run_rows(to, columns("a", [0, 2, 1, 0]))
+    append_run_rows(to, columns("b", [2, 2], day=2))
     findings = passk_cli.trend(to)
     assert findings.frame.query("metric == 'pass@1'")["estimate"].tolist() == [0.5, 1.0]
     messages = {message.name: message.text for message in findings.report.messages}
@@ -258,7 +258,9 @@ def test_flips_beyond_sampling_are_said(tmp_path: Path) -> None:
     """Each run solves other tasks, always: no two attempts of one run differ."""
     to = f"{tmp_path}/h.parquet"
     for run in range(4):
-        append_run(to, columns(f"r{run}", [2 * ((i + run) % 8 < 4) for i in range(40)], day=run))
+        append_run_rows(
+            to, columns(f"r{run}", [2 * ((i + run) % 8 < 4) for i in range(40)], day=run)
+        )
     with pytest.warns(passk_cli.PasskWarning, match="compare the machines"):
         findings = passk_cli.trend(to)
     (effect,) = findings.frame.query("metric == 'run effect'").itertuples()
@@ -271,7 +273,7 @@ def test_runs_that_differ_in_the_mean_alone_are_not_said_to_flip(tmp_path: Path)
     random, to = np.random.default_rng(3), f"{tmp_path}/h.parquet"
     for run, moved in enumerate((-0.05, 0.05, 0.0, 0.06, -0.06, 0.01)):
         rates = np.linspace(0.2, 0.8, 120) + moved
-        append_run(to, columns(f"r{run}", random.binomial(4, rates).tolist(), n=4, day=run))
+        append_run_rows(to, columns(f"r{run}", random.binomial(4, rates).tolist(), n=4, day=run))
     findings = passk_cli.trend(to)
     (effect,) = findings.frame.query("metric == 'run effect'").itertuples()
     assert effect.p < 0.01
@@ -284,7 +286,7 @@ def test_the_p_of_a_run_effect_is_adjusted_and_one_number(passk: Passk, tmp_path
         for model in "abcd":
             rates = np.linspace(0.2, 0.8, 60) + moved * (model == "a")
             passes = random.binomial(4, rates).tolist()
-            append_run(to, columns(f"r{run}", passes, n=4, day=run, model=model))
+            append_run_rows(to, columns(f"r{run}", passes, n=4, day=run, model=model))
     rows = passk_cli.trend(to).frame.query("metric == 'run effect'").set_index("model")
     smallest = rows.p_adjusted.min()
     assert smallest == pytest.approx(4 * rows.p.min())
@@ -300,7 +302,7 @@ def test_copies_of_runs_are_one_message_and_no_headline(passk: Passk, tmp_path: 
     to = f"{tmp_path}/h.parquet"
     for run in range(3):
         for at, model in enumerate("abc"):
-            append_run(to, columns(f"r{run}", np.arange(90 + at) % 3, day=run, model=model))
+            append_run_rows(to, columns(f"r{run}", np.arange(90 + at) % 3, day=run, model=model))
     result = passk("trend", to)
     assert result.out.startswith("3 runs are too few to show a change of pass@1 of 3 models.\n\n")
     assert result.err.count("copied-run") == 1
@@ -309,7 +311,7 @@ def test_copies_of_runs_are_one_message_and_no_headline(passk: Passk, tmp_path: 
 
 def test_of_two_runs_the_command_that_compares_them_is_said(passk: Passk, workdir: Path) -> None:
     for run in range(2):
-        append_run("h.parquet", columns(f"r{run}", (np.arange(40) + run) % 3, day=run))
+        append_run_rows("h.parquet", columns(f"r{run}", (np.arange(40) + run) % 3, day=run))
     messages = passk("trend", "h.parquet").err
     assert "passk needs at least 5 runs of m to find a change; passk compare --field" in messages
     assert passk("compare", "h.parquet", "--field", "model=run").code == 0
@@ -349,8 +351,10 @@ def test_files_of_nights_are_recorded_as_runs_of_one_agent(passk: Passk, workdir
 
 def test_models_of_one_run_each_may_be_one_agent(passk: Passk, workdir: Path) -> None:
     for run, model in enumerate(("wed", "tue", "mon")):
-        append_run("h.parquet", columns(model, (np.arange(40) + run) % 3, day=3 - run, model=model))
-        append_run("same.parquet", columns("r", (np.arange(40) + run) % 3, day=3, model=model))
+        append_run_rows(
+            "h.parquet", columns(model, (np.arange(40) + run) % 3, day=3 - run, model=model)
+        )
+        append_run_rows("same.parquet", columns("r", (np.arange(40) + run) % 3, day=3, model=model))
     messages = passk("trend", "h.parquet").err
     assert "; --alias mon=wed --alias tue=wed counts these names as one model\n" in messages
     aliased = passk("trend", "h.parquet", "--alias", "mon=wed", "--alias", "tue=wed")
@@ -380,7 +384,7 @@ def test_two_numbers_that_differ_are_said_so(tmp_path: Path) -> None:
     """As many digits as tell "differ on" from "by chance"."""
     to = f"{tmp_path}/h.parquet"
     for run in range(3):
-        append_run(to, columns(f"r{run}", [1000] * 30, n=2000, day=run))
+        append_run_rows(to, columns(f"r{run}", [1000] * 30, n=2000, day=run))
     with warnings.catch_warnings(action="ignore"):
         messages = {m.name: m.text for m in passk_cli.trend(to).report.messages}
     text = messages.get("run-flips") or messages["sampling-flips"]
@@ -411,7 +415,7 @@ def test_an_answer_without_a_change_says_what_it_could_not_show(
     passes = [40, 52, 47, 40, 42, 47, 43, 48, 26, 17, 27, 23]
     for run, number in enumerate(passes):
         c = np.full(27, number // 27) + (np.arange(27) < number % 27)
-        append_run(to, columns(f"r{run}", c, n=4, day=run))
+        append_run_rows(to, columns(f"r{run}", c, n=4, day=run))
     answer = passk("trend", to, "-q").out.partition(". ")[0]
     assert answer == (
         "12 runs show no change of pass@1 of m, but would show a change of 0.211 or more"
@@ -491,7 +495,7 @@ def test_a_price_that_doubles_is_dated_whatever_the_numbers_of_attempts(tmp_path
         attempts = 3 if day < 9 else 1
         costs = np.exp(np.arange(20)[:, None] / 8 + random.normal(0, 0.5, (20, attempts)))
         costs[0, 0] *= day != 2
-        append_run(to, spending(f"r{day}", costs * (2 if day >= 7 else 1), day=day))
+        append_run_rows(to, spending(f"r{day}", costs * (2 if day >= 7 else 1), day=day))
     findings = passk_cli.trend(to, metrics="cost")
     (change,) = findings.frame.query("metric == 'change-ratio'").itertuples()
     assert change.run == "r7"
@@ -540,7 +544,9 @@ def test_costs_that_a_run_lacks_are_recorded_as_missing_and_decided_by_trend(
 def test_runs_without_a_price_and_runs_at_other_prices_are_said(tmp_path: Path) -> None:
     to = f"{tmp_path}/h.parquet"
     for day, (price, settings) in enumerate([(1, "{}"), (0, "{}"), (3, '{"price":"m: 3, 3"}')], 1):
-        append_run(to, spending(f"r{day}", np.full((4, 2), float(price)), day, settings=settings))
+        append_run_rows(
+            to, spending(f"r{day}", np.full((4, 2), float(price)), day, settings=settings)
+        )
     with pytest.warns(passk_cli.PasskWarning):
         findings = passk_cli.trend(to, metrics="cost")
     messages = {message.name: message.text for message in findings.report.messages}
@@ -549,7 +555,7 @@ def test_runs_without_a_price_and_runs_at_other_prices_are_said(tmp_path: Path) 
     assert findings.frame["run"].tolist() == ["r1", "r3"]
     assert "mixed-settings" not in {message.name for message in passk_cli.trend(to).report.messages}
     free = f"{tmp_path}/free.parquet"
-    append_run(free, spending("r1", np.zeros((4, 2))))
+    append_run_rows(free, spending("r1", np.zeros((4, 2))))
     with pytest.raises(DataError, match="the cost of every attempt is 0"):
         passk_cli.trend(free, metrics="cost")
 
@@ -579,7 +585,7 @@ def test_a_gate_on_the_costs_of_a_history_allows_for_the_effect_of_runs(tmp_path
     all_values = np.exp(random.normal(0, 0.5, (1, 30, 1)) + random.normal(0, 0.3, (6, 30, 2)))
     all_values *= np.array([1, 1.5, 0.7, 1.4, 0.8, 1])[:, None, None]
     for run in range(5):
-        append_run(history, spending(f"r{run}", all_values[run], day=run))
+        append_run_rows(history, spending(f"r{run}", all_values[run], day=run))
     rows, pooled = (
         [{"model": "m", "task": f"t{t}", "passed": 0, "cost": x}
          for t, row in enumerate(costs) for x in row]
@@ -602,8 +608,8 @@ def test_a_gate_on_the_costs_of_a_history_allows_for_the_effect_of_runs(tmp_path
 def test_suites_of_one_history_are_rows_of_their_own(tmp_path: Path) -> None:
     to = f"{tmp_path}/h.parquet"
     for run in range(2):
-        append_run(to, columns(f"r{run}", [1, 2, 0], day=run))
-        append_run(to, columns(f"r{run}", [0, 0, 0], day=run, suite="other"))
+        append_run_rows(to, columns(f"r{run}", [1, 2, 0], day=run))
+        append_run_rows(to, columns(f"r{run}", [0, 0, 0], day=run, suite="other"))
     rows = passk_cli.trend(to).frame.query("metric == 'pass@1'")
     assert rows["suite"].tolist() == ["other", "other", "s", "s"]
     assert rows["estimate"].tolist() == [0, 0, 0.5, 0.5]
@@ -622,9 +628,9 @@ def test_a_gate_on_a_history_allows_for_the_effect_of_runs(tmp_path: Path) -> No
         rows_made = columns(
             f"r{run}", random.binomial(4, np.clip(rates + shift, 0, 1)), n=4, day=run
         )
-        append_run(history, rows_made)
+        append_run_rows(history, rows_made)
         if run >= 2:
-            append_run(plain, {**rows_made, "model": np.full(60, "old", dtype=object)})
+            append_run_rows(plain, {**rows_made, "model": np.full(60, "old", dtype=object)})
     new = columns("new", random.binomial(4, np.clip(rates - 0.15, 0, 1)), n=4)
     table = [dict(zip(new, row, strict=True)) for row in zip(*new.values(), strict=True)]
     rows = [{name: row[name] for name in ("model", "task", "n", "c")} for row in table]
@@ -651,7 +657,7 @@ def test_a_run_that_is_there_twice_is_said_by_trend_and_gate(tmp_path: Path) -> 
         history = tmp_path / f"{tasks}.parquet"
         once = np.arange(tasks) % 3
         for day, (run, c) in enumerate([("a", once), ("b", once), ("c", np.roll(once, 1))], 1):
-            append_run(str(history), columns(run, c, day=day))
+            append_run_rows(str(history), columns(run, c, day=day))
         messages = {
             message.name: message.text for message in passk_cli.trend(history).report.messages
         }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from passk_cli.files.history import append_run
+from passk_cli.files.history import append_run_rows
 from tests.commands.test_history import columns
 from tests.conftest import Passk
 
@@ -64,8 +64,8 @@ def test_a_run_that_lacks_tasks_or_attempts_is_refused_or_marked(
 def test_one_short_run_does_not_hide_the_next(passk: Passk, night: Night) -> None:
     """Unmarked, as of an earlier version: the baseline has the tasks of most runs."""
     for day in range(1, 5):
-        append_run("h.parquet", columns(f"r{day}", STEADY, n=4, day=day))
-    append_run("h.parquet", columns("r5", STEADY[:15], n=4, day=5))
+        append_run_rows("h.parquet", columns(f"r{day}", STEADY, n=4, day=day))
+    append_run_rows("h.parquet", columns("r5", STEADY[:15], n=4, day=5))
     rule = ["--baseline", "h.parquet:last5", "--max-drop", "pass@1=0.5"]
     short = passk("gate", night(STEADY[:15]), *rule)
     assert short.code == 1
@@ -87,7 +87,9 @@ def test_one_short_run_does_not_hide_the_next(passk: Passk, night: Night) -> Non
 
 def test_tasks_of_fewer_than_half_of_the_runs_are_not_asked_for(passk: Passk, night: Night) -> None:
     for day in range(1, 6):
-        append_run("h.parquet", columns(f"r{day}", [*STEADY, *[4] * 3 * (day == 2)], n=4, day=day))
+        append_run_rows(
+            "h.parquet", columns(f"r{day}", [*STEADY, *[4] * 3 * (day == 2)], n=4, day=day)
+        )
     rule = ["--baseline", "h.parquet:last5", "--max-drop", "pass@1=0.5"]
     result = passk("gate", night(STEADY), *rule)
     assert result.code == 0
@@ -97,8 +99,8 @@ def test_tasks_of_fewer_than_half_of_the_runs_are_not_asked_for(passk: Passk, ni
 def test_attempts_are_those_of_the_latest_complete_run(passk: Passk, night: Night) -> None:
     """Two attempts a task from the fourth night on; the fifth lost a shard."""
     for day, n in enumerate((4, 4, 4, 2), 1):
-        append_run("h.parquet", columns(f"r{day}", [min(c, n) for c in STEADY], n=n, day=day))
-    append_run("h.parquet", columns("r5", [0] * 15, n=1, day=5))
+        append_run_rows("h.parquet", columns(f"r{day}", [min(c, n) for c in STEADY], n=n, day=day))
+    append_run_rows("h.parquet", columns("r5", [0] * 15, n=1, day=5))
     rule = ["--baseline", "h.parquet:last5", "--max-drop", "pass@1=0.9"]
     assert re.search("every baseline attempt +40 of 40", passk("gate", night(STEADY, 2), *rule).out)
 
@@ -116,7 +118,7 @@ def test_a_model_of_another_name_is_said_when_it_is_recorded(passk: Passk, night
 
 def test_a_renamed_model_is_said_on_its_first_night(passk: Passk, night: Night) -> None:
     """One model against one of another name; the printed option makes one of them."""
-    append_run("h.parquet", columns("r1", STEADY, n=4))
+    append_run_rows("h.parquet", columns("r1", STEADY, n=4))
     rule = ["--baseline", "h.parquet:last5", "--max-drop", "pass@1=0.9"]
     result = passk("gate", night(STEADY[::-1], model="m2"), *rule)
     sentence = "warning[other-model-name]: m2 is compared with m, the only model of h.parquet:last5"

@@ -16,7 +16,7 @@ import passk_cli
 from passk_cli import limits
 from passk_cli.api import read
 from passk_cli.commands.plan.interval_widths import guard_widths
-from passk_cli.commands.plan.parameters import parse_attempts, parse_tasks
+from passk_cli.commands.plan.parameters import parse_attempt_counts, parse_tasks
 from passk_cli.commands.plan.view import PlanRunner
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.design import AssumedMetricMoments, BetaRates, PilotEstimate
@@ -433,7 +433,7 @@ def test_aims_that_make_no_sense(aims: dict[str, Any], message: str) -> None:
 def test_sizes(text: str) -> None:
     with pytest.raises(ParameterError, match="--tasks"):
         parse_tasks([text])
-    assert (parse_tasks([800, 50]), parse_attempts(["1,10", "1"])) == ((50, 800), (1, 10))
+    assert (parse_tasks([800, 50]), parse_attempt_counts(["1,10", "1"])) == ((50, 800), (1, 10))
 
 
 def small_pilot(seed: int) -> Counts:

@@ -10,7 +10,11 @@ import pytest
 
 import passk_cli
 from passk_cli import ParameterError
-from passk_cli.commands.tasks.matrix import TASK_CLASSES, find_suspects, task_rate_matrices
+from passk_cli.commands.tasks.matrix import (
+    TASK_CLASSES,
+    sort_all_tasks_by_suspicion,
+    task_rate_matrices,
+)
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.flips import NamedSeries, find_flips
 from tests.conftest import SAMPLES, Golden, Passk, Write
@@ -203,7 +207,7 @@ def test_a_task_with_a_wrong_key_is_found() -> None:
         (f"m{i}", f"t{j}", 1, int(passed[i, j])) for i in range(60) for j in range(40)
     ]  # fmt: skip
     counts = Counts.from_cells(cells)
-    kinds = {row.task: row.finding for row in find_suspects(counts) if row.finding}
+    kinds = {row.task: row.finding for row in sort_all_tasks_by_suspicion(counts) if row.finding}
     assert kinds == {"t7": "weaker models pass it more often", "t8": "nobody solves it"}
     findings = passk_cli.tasks(counts, suspects=True)
     assert findings.report.answer[0].fields["suspects"] == ["t7"]

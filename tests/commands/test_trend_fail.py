@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.files.history import append_run
+from passk_cli.files.history import append_run_rows
 from tests.commands.test_history import NIGHTS, TAU, columns
 from tests.conftest import Passk, long_cases
 
@@ -23,7 +23,9 @@ def history(to: Path, levels: Sequence[float], model: str = "m") -> Path:
     """Runs of 200 tasks × 4 attempts at these pass rates, without any luck."""
     for day, level in enumerate(levels, 1):
         passes = np.diff(np.linspace(0, 800 * level, 201).round()).astype(int)
-        append_run(str(to), columns(f"r{day}", np.roll(passes, day), n=4, day=day, model=model))
+        append_run_rows(
+            str(to), columns(f"r{day}", np.roll(passes, day), n=4, day=day, model=model)
+        )
     return to
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import passk_cli
 from passk_cli.commands.compare.view import NO_TEST_ANSWER
-from passk_cli.files.history import append_run
+from passk_cli.files.history import append_run_rows
 from passk_cli.report.data_types import AnswerSentence
 from tests.commands.test_headlines import mean
 from tests.commands.test_history import columns, spending
@@ -177,7 +177,7 @@ def nights(to: Path, draw: random.Random, levels: list[float], model: str = "m")
     """Runs of 100 tasks × 4 attempts at these pass rates; tasks pass with one rate."""
     for day, level in enumerate(levels, 1):
         passes = [sum(draw.random() < level for _ in range(4)) for _ in range(100)]
-        append_run(str(to), columns(f"r{day}", passes, n=4, day=day, model=model))
+        append_run_rows(str(to), columns(f"r{day}", passes, n=4, day=day, model=model))
 
 
 TREND = (
@@ -244,7 +244,7 @@ def test_what_trend_says_of_costs_is_true(tmp_path: Path) -> Iterator[str]:
         factor = 2.0 if number % 2 else 0.5
         for day in range(1, 17):
             costs = np.exp(draw.normal(0, 0.3, (40, 2))) * (factor if day > 8 else 1.0)
-            append_run(str(to), spending(f"r{day}", costs.tolist(), day=day))
+            append_run_rows(str(to), spending(f"r{day}", costs.tolist(), day=day))
         for sentence in passk_cli.trend(str(to), metrics="cost").report.answer:
             fields = sentence.fields
             if sentence.name == "changed-by-factor":

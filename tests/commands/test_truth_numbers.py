@@ -15,9 +15,9 @@ import pytest
 
 import passk_cli
 from passk_cli.commands.extrapolate.headline import (
-    PREDICTION_ANSWERS,
+    FEW_SHARED_TASKS_ANSWER_TEMPLATE,
+    PREDICTION_ANSWER_TEMPLATES,
     TARGET_K_ANSWERS,
-    TOO_FEW_SHARED_TASKS_ANSWER,
     RankedPredictions,
     RankedTargetKs,
 )  # fmt: skip
@@ -236,7 +236,9 @@ def test_what_extrapolate_says_of_a_number_is_true() -> Iterator[str]:
         curves = [Curve(draw, m, 30, family="pass@", known_k=draw.choice([10, 30]))
                   for m in "abc"[: number % 3 + 1]]  # fmt: skip
         curves.sort(key=lambda row: -(row.number.value or row.number.low or 0.0))
-        (sentence,) = first_true_sentence(PREDICTION_ANSWERS, RankedPredictions(curves, 30, ""))
+        (sentence,) = first_true_sentence(
+            PREDICTION_ANSWER_TEMPLATES, RankedPredictions(curves, 30, "")
+        )
         fields, best = sentence.fields, curves[0].number
         unknown = [row for row in curves if row.number.value is None]
         assert bool(unknown) == (sentence.name in ("not-determined", "some-not-determined"))
@@ -265,7 +267,7 @@ def test_what_extrapolate_says_of_a_number_is_true() -> Iterator[str]:
             for t, (n, c) in enumerate([*shared, *[(10, 5)] * 40, *[(5, 0)] * 20])]  # fmt: skip
     for _ in range(2):
         for sentence in said_by("extrapolate", rows, to=20):
-            assert sentence.name == TOO_FEW_SHARED_TASKS_ANSWER.name
+            assert sentence.name == FEW_SHARED_TASKS_ANSWER_TEMPLATE.name
             yield sentence.name
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.commands.watch.interim_looks import InterimLook, InterimLooks
+from passk_cli.commands.watch.interim_looks import InterimLook, InterimLooksRecord
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.alpha_spending import level_at_boundary, z_boundaries
 from tests.conftest import ROOT, SAMPLES, CommandResult, Golden, Passk, Write, jsonl, long_cases
@@ -425,15 +425,15 @@ for at, line in enumerate(lines):
 
 
 def test_looks_are_written_whole(tmp_path: Path) -> None:
-    looks = InterimLooks({"planned": 5}, path=tmp_path / "a.looks")
+    looks = InterimLooksRecord({"planned": 5}, path=tmp_path / "a.looks")
     looks.looks.append(InterimLook(1, "digest", {"m: pass@1 ≥ 0.5": "undecided"}))
     looks.write(["x", "y"])
-    assert InterimLooks.from_file(looks.path, {"planned": 5}).counted_task_names == ("x",)
+    assert InterimLooksRecord.from_file(looks.path, {"planned": 5}).counted_task_names == ("x",)
     with pytest.raises(DataError, match="planned was 5 at the last interim look, but is 6 now"):
-        InterimLooks.from_file(looks.path, {"planned": 6})
+        InterimLooksRecord.from_file(looks.path, {"planned": 6})
     looks.path.write_text('{"schema": "passk-looks/1"}')
     with pytest.raises(DataError, match="passk watch did not write this file"):
-        InterimLooks.from_file(looks.path, {"planned": 5})
+        InterimLooksRecord.from_file(looks.path, {"planned": 5})
 
 
 @pytest.fixture(autouse=True)

@@ -74,4 +74,4 @@ def test_what_cannot_go_to_the_spool_gets_all_memory(tmp_path: Path) -> None:
         con.execute(much)
     answer = coded_columns(con, much, ["name"], ["name"])
     assert answer["many"].tolist() == [500_000]
-    assert answer["name"].present_texts == ["a"]
+    assert answer["name"].distinct_present_texts == ["a"]

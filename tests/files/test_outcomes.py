@@ -10,7 +10,7 @@ import pytest
 
 from passk_cli import DataError, read
 from passk_cli.files.database import shared_connection
-from passk_cli.files.roles import FAIL_WORDS, MISSING_OUTCOME_WORDS, PASS_WORDS, verdict_sql
+from passk_cli.files.roles import FAIL_WORDS, MISSING_OUTCOME_WORDS, PASS_WORDS, outcome_verdict_sql
 from tests.conftest import Passk, Write, long_cases
 
 LABELS = "task,label\na,not_misled\na,misled\nb,Partial\nb,not_misled\nc,\n"
@@ -141,14 +141,16 @@ def test_verdicts_ignore_blanks_around_words_and_numbers() -> None:
     for start, end in product(("", " ", "\t"), ("", " ", "\r\n")):
         texts = [start + text + end for text in expected]
         judged = (
-            shared_connection().execute(query.format(verdict_sql("text", None)), [texts]).fetchall()
+            shared_connection()
+            .execute(query.format(outcome_verdict_sql("text", None)), [texts])
+            .fetchall()
         )
         assert judged == [*zip(texts, expected.values(), strict=True)]
     for threshold, passing in ((0.5, "1 2 .5 0.4999999999 1E5 inf"), (float("inf"), "inf")):
         numbers = "1 2 .5 0.4999999999 0.499 -1 1e-3 1E5 inf -inf".split()
         judged = (
             shared_connection()
-            .execute(query.format(verdict_sql("text", threshold)), [numbers])
+            .execute(query.format(outcome_verdict_sql("text", threshold)), [numbers])
             .fetchall()
         )
         assert judged == [(text, int(text in passing.split())) for text in numbers]

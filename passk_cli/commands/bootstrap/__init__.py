@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from passk_cli.commands.command import Command
-from passk_cli.errors import raise_first_applicable_error
+from passk_cli.errors import raise_for_first_true_condition
 from passk_cli.files.request import Request
 from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option, split_at_commas
@@ -20,16 +20,16 @@ def parse_draws_file(name: str) -> str:
 
     Errors: ParameterError if the path is a number.
     """
-    from passk_cli.files.export import parse_output_file
+    from passk_cli.files.export import check_output_file_name
 
     if str(name).isdecimal():
         resamples = min(max(int(name), 100), MOST_RESAMPLES)
         why = "sets the number of resamples" + f", at least {resamples}" * (int(name) < resamples)
         settle = SuggestedFix({"--draws": None, "--resamples": resamples}, why)
-        raise_first_applicable_error(
+        raise_for_first_true_condition(
             "bad-output", (True, OptionWithValue("--draws", name), "it names a file", (settle,))
         )
-    return parse_output_file(name)
+    return check_output_file_name(name)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from passk_cli.study.rank_resampling import attempts_agree, resampled_means
 from passk_cli.study.result import Result
 from passk_cli.study.values import SeriesKey, TaskValues, on_shared_tasks
 
-DEFAULT_INTERVAL_METHODS = {
+DEFAULT_METHODS_BY_POPULATION = {
     NEW_TASKS: ("guard", "percentile", "bca", "t"),
     THESE_TASKS: ("hull", "jackknife", "percentile"),
 }
@@ -45,10 +45,10 @@ class MetricDistribution:
 
     task_values: TaskValues
     draws: Floats
-    estimates_by_method: tuple[Result, ...]
+    results_per_interval_method: tuple[Result, ...]
     compared_model_count: int = 1
     shared_task_count: int = 0
-    combined_task_count: int = 0
+    union_task_count: int = 0
     first_place_share: float | None = None
 
     @property
@@ -90,11 +90,11 @@ def choose_interval_methods(
         excluded = () if single else ("wilson", "clopper-pearson")
         return tuple(m for m in suitable if m not in (GUARDED_T, PAIRED_SCORE, *excluded))
     if not names:
-        return DEFAULT_INTERVAL_METHODS[population]
+        return DEFAULT_METHODS_BY_POPULATION[population]
     return tuple(check_method(name, level, population) for name in names)
 
 
-def applicable_interval_methods(
+def methods_or_bca_without_bounds(
     metric: Metric, methods: Sequence[str], confidence: Confidence
 ) -> tuple[str, ...]:
     """The interval methods for a metric.
@@ -106,7 +106,7 @@ def applicable_interval_methods(
     return tuple(dict.fromkeys("bca" if m in GUARDED_METHODS else m for m in methods))
 
 
-def bootstrap_distributions(
+def compute_metric_distributions(
     study: Analysis, values: Iterable[TaskValues], methods: Sequence[str], kind: str
 ) -> list[MetricDistribution]:
     """One bootstrap distribution per model and metric, in the order of `values`.
@@ -140,7 +140,7 @@ def bootstrap_distributions(
             )
             leads = list(lead_shares(models[0].metric.better_sign * means).tolist())
         for rates, share in zip(models, leads, strict=True):
-            suitable = applicable_interval_methods(rates.metric, methods, confidence)
+            suitable = methods_or_bca_without_bounds(rates.metric, methods, confidence)
             limited = (study.result(rates, replace(confidence, interval=name)) for name in suitable)
             records[id(rates)] = MetricDistribution(
                 rates, draws[id(rates)], tuple(limited), len(models), tasks, total_tasks, share

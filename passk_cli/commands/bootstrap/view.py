@@ -10,14 +10,14 @@ from passk_cli.arrays import group_by
 from passk_cli.commands.bootstrap import BootstrapOptions
 from passk_cli.commands.bootstrap.distribution import (
     MetricDistribution,
-    applicable_interval_methods,
-    bootstrap_distributions,
     choose_interval_methods,
+    compute_metric_distributions,
+    methods_or_bca_without_bounds,
     resample_file_columns,
 )
 from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import ParameterError, raise_first_applicable_error
+from passk_cli.errors import ParameterError, raise_for_first_true_condition
 from passk_cli.inference.intervals import GUARDED_METHODS, LOGIT_T
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING_TOLERANCE
@@ -43,7 +43,7 @@ from passk_cli.study.value_range import range_sentence
 from passk_cli.study.values import TaskValues
 from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
-METHODS_WITHOUT_BOUNDS_NOTE = DiagnosticType(
+UNKNOWN_SCORE_BOUNDS_NOTE = DiagnosticType(
     "methods-without-bounds", NOTE,
     "there is no {methods} interval of {metrics}, because the range of scores is unknown",
     SuggestedFix({"--bounds": Placeholder("LOW,HIGH")}, "sets it"),
@@ -56,7 +56,7 @@ METHODS_WITHOUT_BOUNDS_NOTE = DiagnosticType(
     "note[methods-without-bounds]: there is no guard interval of best@1, because the range of"
     " scores is unknown; --bounds LOW,HIGH sets it",
 )  # fmt: skip
-SPECIAL_INTERVALS_NOTE = DiagnosticType(
+INTERVAL_FLAWS_NOTE = DiagnosticType(
     "particular-intervals", NOTE, "read the {methods} intervals of {numbers} with caution ({flaw})",
     meaning="The message gives the reason why passk computed some intervals in a special way, or"
     " could not compute them.",
@@ -81,7 +81,7 @@ FIRST_ON_SHARED_TASKS_WARNING = DiagnosticType(
     'warning[first-on-shared-tasks]: for best@1, the column "first in resamples" uses only the 136'
     ' tasks of 291 that all models have',
 )  # fmt: skip
-UNEQUAL_MODEL_ATTEMPTS_NOTE = DiagnosticType(
+FIRST_WITH_UNEQUAL_ATTEMPTS_NOTE = DiagnosticType(
     "first-with-unequal-attempts", NOTE,
     'the column "first in resamples" is empty, because models have different numbers of attempts',
     meaning="A model with fewer attempts has fewer possible values and more ties. In the resamples,"
@@ -97,7 +97,7 @@ UNEQUAL_MODEL_ATTEMPTS_NOTE = DiagnosticType(
 _BIAS_MEANING = "Mean of the resamples minus the estimate."
 
 
-class IntervalMethodGap(NamedTuple):
+class LimitGapBetweenMethods(NamedTuple):
     """The largest difference between two interval methods in their lower or upper limits."""
 
     size: float
@@ -111,14 +111,18 @@ class IntervalMethodComparison:
 
     def __init__(self, metric: Metric, models: Sequence[MetricDistribution]) -> None:
         self.metric, self.models = metric, models
-        gaps: list[IntervalMethodGap] = []
+        gaps: list[LimitGapBetweenMethods] = []
         for d in models:
-            bounded = [fact for fact in d.estimates_by_method if fact.estimate.low is not None]
+            bounded = [
+                fact for fact in d.results_per_interval_method if fact.estimate.low is not None
+            ]
             for end in ("low", "high") if len(bounded) > 1 else ():
                 limits = [float(getattr(fact.estimate, end)) for fact in bounded]
                 least, most = limits.index(min(limits)), limits.index(max(limits))
                 gap = limits[most] - limits[least]
-                gaps.append(IntervalMethodGap(gap, d.task_values, bounded[least], bounded[most]))
+                gaps.append(
+                    LimitGapBetweenMethods(gap, d.task_values, bounded[least], bounded[most])
+                )
         self.gap = max(gaps, key=lambda gap: round(gap.size, 12), default=None)
 
     @property
@@ -126,8 +130,8 @@ class IntervalMethodComparison:
         first, gap, unit = self.models[0], self.gap, self.metric.unit
         fields: dict[str, Any] = {
             "metric": self.metric.name, "model": first.task_values.name, "unit": unit,
-            "estimate": first.estimates_by_method[0].estimate,
-            "method": first.estimates_by_method[0].method,
+            "estimate": first.results_per_interval_method[0].estimate,
+            "method": first.results_per_interval_method[0].method,
             "se": Estimate(first.se, unit=unit),
         }  # fmt: skip
         if gap is not None:
@@ -166,18 +170,19 @@ class IntervalMethodTable(Section[MetricDistribution]):
         data_field("bias", _BIAS_MEANING, lambda d: d.bias),
         Column("bias", "fine", visibility=FULL, cell_of_record=lambda d, unit: d.bias,
             meaning=_BIAS_MEANING,
-               repeated_items=lambda section: section.column_unit("fine"),
+               repeated_items=lambda section: section.metric_unit_as_column_kinds("fine"),
                kind_of_item=lambda section, unit: unit),
         Column("se", "fine", visibility=FULL, cell_of_record=lambda d, unit: d.se,
-               repeated_items=lambda section: section.column_unit("fine"),
+               repeated_items=lambda section: section.metric_unit_as_column_kinds("fine"),
                kind_of_item=lambda section, unit: unit,
                meaning="Standard deviation of the resamples."),
         Column("{0}", "share", meaning="Limits of the {0} interval.", example="METHOD",
                cell_of_record=lambda d, method: next(
                    (Limits(fact.estimate.low, fact.estimate.high, fact.interval_flaw)
-                    for fact in d.estimates_by_method if fact.method == method), None),
+                    for fact in d.results_per_interval_method if fact.method == method), None),
                repeated_items=lambda section: section.metric_interval_methods,
-               kind_of_item=lambda section, method: section.column_unit("share")[0]),
+               kind_of_item=lambda section,
+               method: section.metric_unit_as_column_kinds("share")[0]),
         Column("first in resamples", "share", field_name="leads", visibility=FULL,
             cell_of_record=lambda d: d.first_place_share,
                exists_in_section=lambda section: any(d.first_place_share is not None
@@ -196,44 +201,46 @@ class IntervalMethodTable(Section[MetricDistribution]):
     @property
     def metric_interval_methods(self) -> tuple[str, ...]:
         metric = self.metric or self.study.metrics[0]
-        return applicable_interval_methods(metric, self.interval_methods, self.study.confidence)
+        return methods_or_bca_without_bounds(metric, self.interval_methods, self.study.confidence)
 
-    def column_unit(self, share_kind: str) -> tuple[str]:
+    def metric_unit_as_column_kinds(self, share_kind: str) -> tuple[str]:
         unit = (self.metric or self.study.metrics[0]).unit
         return (share_kind if unit == "share" else unit,)
 
     def results_of(self, record: MetricDistribution) -> Iterator[Result]:
-        return (replace(fact, se=record.se) for fact in record.estimates_by_method)
+        return (replace(fact, se=record.se) for fact in record.results_per_interval_method)
 
     def tables(self) -> Iterator[Table]:
-        metrics = [metric for metric in self.study.metrics if self._metric_records(metric)]
+        metrics = [metric for metric in self.study.metrics if self._distributions_of_metric(metric)]
         for at, metric in enumerate(metrics):
-            models = self._metric_records(metric)
+            models = self._distributions_of_metric(metric)
             models.sort(key=lambda d: (-d.task_values.ranking_score, d.series))
             part = replace(self, records=models, metric=metric)
             table = part.table(models, metric.name if len(metrics) > 1 else "")
             yield replace(table, visibility=FULL) if at else table
 
-    def _metric_records(self, metric: Metric) -> list[MetricDistribution]:
+    def _distributions_of_metric(self, metric: Metric) -> list[MetricDistribution]:
         return [d for d in self.records if d.task_values.metric == metric]
 
     def answer(self) -> Iterator[AnswerSentence]:
         if not self.records:
             yield range_sentence(self.point_estimate_results[:1], self.study.counts.group_names)
             return
-        metric = next(metric for metric in self.study.metrics if self._metric_records(metric))
+        metric = next(
+            metric for metric in self.study.metrics if self._distributions_of_metric(metric)
+        )
         yield from first_true_sentence(
-            METHOD_ANSWERS, IntervalMethodComparison(metric, self._metric_records(metric))
+            METHOD_ANSWERS, IntervalMethodComparison(metric, self._distributions_of_metric(metric))
         )
 
     @property
-    def resampled_units(self) -> str:
+    def resampled_unit_noun(self) -> str:
         return "tasks" if self.study.confidence.population == NEW_TASKS else "attempts"
 
     def footer_parts(self) -> Iterator[str | OptionHint]:
         confidence = self.study.confidence
         yield self.study.sizes_text(self.point_estimate_results)
-        yield f"{confidence.resamples:,} resamples of {self.resampled_units}"
+        yield f"{confidence.resamples:,} resamples of {self.resampled_unit_noun}"
         yield f"{100 * confidence.level:g} %"
         if len({d.task_values.metric for d in self.records}) > 1:
             yield OptionHint("all metrics")
@@ -248,36 +255,39 @@ class IntervalMethodTable(Section[MetricDistribution]):
         metrics = [
             metric.name
             for metric in self.study.metrics
-            if applicable_interval_methods(metric, self.interval_methods, confidence)
+            if methods_or_bca_without_bounds(metric, self.interval_methods, confidence)
             != self.interval_methods
         ]
         if metrics:
-            yield METHODS_WITHOUT_BOUNDS_NOTE(
+            yield UNKNOWN_SCORE_BOUNDS_NOTE(
                 metrics=metrics, methods=[m for m in self.interval_methods if m in GUARDED_METHODS]
             )
         flawed = [
-            fact for d in self.records for fact in d.estimates_by_method if fact.interval_flaw
+            fact
+            for d in self.records
+            for fact in d.results_per_interval_method
+            if fact.interval_flaw
         ]
         for flaw, facts in group_by(flawed, lambda fact: fact.interval_flaw).items():
             pairs = dict.fromkeys((fact.name, SeriesName(fact.series)) for fact in facts)
             methods = list(dict.fromkeys(fact.method for fact in facts))
             numbers = metrics_of_models_text(list(pairs))
-            yield SPECIAL_INTERVALS_NOTE(methods=methods, numbers=numbers, flaw=flaw)
+            yield INTERVAL_FLAWS_NOTE(methods=methods, numbers=numbers, flaw=flaw)
         fewer: dict[tuple[str, int, int], dict[str, None]] = {}
         for d in self.records:
             if (
                 d.first_place_share is not None
-                and d.shared_task_count < d.combined_task_count
-                and self.resampled_units == "tasks"
+                and d.shared_task_count < d.union_task_count
+                and self.resampled_unit_noun == "tasks"
             ):
-                size = " ".join(d.series[1:]), d.shared_task_count, d.combined_task_count
+                size = " ".join(d.series[1:]), d.shared_task_count, d.union_task_count
                 fewer.setdefault(size, {})[d.task_values.metric.name] = None
         for (group, shared, total), names in fewer.items():
             yield FIRST_ON_SHARED_TASKS_WARNING(
                 metrics=list(names), shared=shared, group=group, every=total
             )
         if any(d.first_place_share is None and d.compared_model_count > 1 for d in self.records):
-            yield UNEQUAL_MODEL_ATTEMPTS_NOTE()
+            yield FIRST_WITH_UNEQUAL_ATTEMPTS_NOTE()
 
     def plots(self) -> tuple[Plot, ...]:
         if not self.records:
@@ -288,9 +298,9 @@ class IntervalMethodTable(Section[MetricDistribution]):
         rows = [
             {
                 "model": d.task_values.name, "metric": d.task_values.metric.name, "draws": d.draws,
-                "estimate": d.estimates_by_method[0].estimate.value,
-                "low": d.estimates_by_method[0].estimate.low,
-                "high": d.estimates_by_method[0].estimate.high,
+                "estimate": d.results_per_interval_method[0].estimate.value,
+                "low": d.results_per_interval_method[0].estimate.low,
+                "high": d.results_per_interval_method[0].estimate.high,
                 **({"within": (0.0, 1.0)} if d.task_values.metric.unit == "share" else {}),
             }
             for d in sorted(
@@ -303,7 +313,7 @@ class IntervalMethodTable(Section[MetricDistribution]):
         subtitle = (
             f"{self.study.sizes_text(self.point_estimate_results)} ·"
             f" {plural(confidence.resamples, 'resample')} of"
-            f" {self.resampled_units} · {100 * confidence.level:g} % {self.interval_methods[0]}"
+            f" {self.resampled_unit_noun} · {100 * confidence.level:g} % {self.interval_methods[0]}"
             f" intervals"
         )
         chart = densities(
@@ -339,7 +349,7 @@ class BootstrapRunner(CommandRunner, BootstrapOptions):
         confidence = study.confidence
         methods = choose_interval_methods(study.counts, self.interval, confidence)
         if confidence.method_overrides == {LOGIT_T: ("all",)}:
-            raise_first_applicable_error("invalid-method", (
+            raise_for_first_true_condition("invalid-method", (
                 self.interval, OptionWithValue("--interval"),
                 f"corrected numbers always have {LOGIT_T} intervals",
                 (SuggestedFix({"--interval": None}),),
@@ -348,8 +358,10 @@ class BootstrapRunner(CommandRunner, BootstrapOptions):
         plain = replace(study, confidence=replace(confidence, interval="none"))
         values = plain.task_values()
         lines = [plain.result(model_values) for model_values in values]
-        records = bootstrap_distributions(study, values, methods, self.weights)
-        method_names = dict.fromkeys(fact.method for d in records for fact in d.estimates_by_method)
+        records = compute_metric_distributions(study, values, methods, self.weights)
+        method_names = dict.fromkeys(
+            fact.method for d in records for fact in d.results_per_interval_method
+        )
         report = build_report(
             plain, [IntervalMethodTable(study, records, lines, methods, self.weights)],
             messages=plain.messages(lines), interval=None, intervals=",".join(method_names),

@@ -44,7 +44,7 @@ class CompareOptions:
     change: Annotated[str | None, Option(
         "--change", "FROM:TO", "Compare models by their change from FROM to TO, such as"
         " pass@1:pass@100.",
-        parse="passk_cli.commands.compare.view:parse_change_name",
+        parse="passk_cli.commands.compare.view:checked_change_text",
         detail="passk tests whether the change from metric FROM to metric TO differs between"
         " models. The p-values of changes are adjusted separately from other p-values. Without -k"
         " and -m, passk also compares the models at the metrics FROM and TO.",

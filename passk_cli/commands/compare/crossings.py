@@ -131,11 +131,11 @@ class CrossingTable(Section[Crossing]):
         Answer("crossing", lambda _: True, _OVERTAKES_CLAUSE + "{?more|; {more:more crossing}}.",
                lambda section: {
                    **section.crossings_found[0].sentence_fields,
-                   "more": 0 if section.has_exactly_two_crossings
+                   "more": 0 if section.has_two_crossing_pairs
                    else len(section.crossings_found) - 1}),
     )  # fmt: skip
     further_answers = (
-        Answer("second-crossing", lambda section: section.has_exactly_two_crossings,
+        Answer("second-crossing", lambda section: section.has_two_crossing_pairs,
             _OVERTAKES_CLAUSE + ".",
                lambda section: section.crossings_found[1].sentence_fields),
     )  # fmt: skip
@@ -145,7 +145,7 @@ class CrossingTable(Section[Crossing]):
         return [cross for cross in self.records if math.isfinite(cross.k)]
 
     @property
-    def has_exactly_two_crossings(self) -> bool:
+    def has_two_crossing_pairs(self) -> bool:
         return len(self.crossings_found) == 2
 
     def footer_parts(self) -> Iterator[str]:

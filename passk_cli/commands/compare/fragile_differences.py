@@ -17,11 +17,11 @@ from passk_cli.study.comparison import (
 from passk_cli.study.confidence import Confidence
 
 # A difference is fragile if leaving out a few tasks reduces the difference to less than half.
-_MAX_REMAINING_SHARE = 0.5
+_MAX_REMAINING_DIFFERENCE_SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class FragileDifference:
+class DifferenceDecidedByFewTasks:
     """A difference between two models that is significant only because of a few tasks.
 
     If the models share T tasks, the number of these few tasks is ⌈T/100⌉ + 1.
@@ -34,7 +34,7 @@ class FragileDifference:
 
 def fragile_differences(
     comparisons: Sequence[Comparison], confidence: Confidence
-) -> Iterator[FragileDifference]:
+) -> Iterator[DifferenceDecidedByFewTasks]:
     """Find significant differences that would not be significant without a few tasks.
 
     If the tasks with the largest differences are left out, a fragile difference loses more than
@@ -59,14 +59,14 @@ def fragile_differences(
             continue
         least, most = c.first.bounds(confidence)
         largest_loss = few * (most - least)
-        if (abs(mean) * count - largest_loss) / (count - few) > abs(mean) * _MAX_REMAINING_SHARE * (
-            1 + 1e-9
-        ):
+        if (abs(mean) * count - largest_loss) / (count - few) > abs(
+            mean
+        ) * _MAX_REMAINING_DIFFERENCE_SHARE * (1 + 1e-9):
             continue
         d = c.differences
         order = np.argsort(-np.abs(d), kind="stable")
         remaining_difference = float(d[order[few:]].mean())
-        if remaining_difference / mean >= _MAX_REMAINING_SHARE:
+        if remaining_difference / mean >= _MAX_REMAINING_DIFFERENCE_SHARE:
             continue
         tasks = np.sort(c.tasks[order[few:]])
         ((_, distribution),) = difference_distributions(
@@ -76,4 +76,4 @@ def fragile_differences(
             )
         )
         if distribution.p()[0] > c.alpha:
-            yield FragileDifference(c, c.tasks[order[:few]], remaining_difference)
+            yield DifferenceDecidedByFewTasks(c, c.tasks[order[:few]], remaining_difference)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from passk_cli.arrays import group_by
-from passk_cli.commands.compare.pairs import ModelRank, Pair, pairs_at_first_metric
+from passk_cli.commands.compare.pairs import ModelWithRanks, Pair, pairs_at_first_metric
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.data_types import Estimate
 from passk_cli.report.phrases import SeriesName, p_text_with_sign
@@ -39,7 +39,7 @@ class LeaderSummary:
     """The ranks of models at the first metric, and the tests that determine these ranks."""
 
     def __init__(
-        self, standings: Sequence[ModelRank], pairs: Sequence[Pair], metric: Metric,
+        self, standings: Sequence[ModelWithRanks], pairs: Sequence[Pair], metric: Metric,
         groups: Sequence[str],
     ) -> None:  # fmt: skip
         self.metric, self.groups = metric, groups
@@ -50,7 +50,7 @@ class LeaderSummary:
         self.lower_ranks = [rank for rank in self.ranked if rank.low != 1]
 
     @property
-    def all_tested(self) -> bool:
+    def are_all_pairs_tested(self) -> bool:
         count = len(self.ranked)
         return bool(self.top) and len(self.tested) >= count * (count - 1) // 2
 
@@ -65,7 +65,7 @@ class LeaderSummary:
         return len(self.top) == 1 and all(p.result.verdict == BETTER for p in self.leader_pairs)
 
     @property
-    def pair_fields(self) -> Mapping[str, Any]:
+    def pair_count_fields(self) -> Mapping[str, Any]:
         return {
             "metric": self.metric.name, "differ": count_differing(self.tested), "pairs": len(
             self.tested),
@@ -77,7 +77,8 @@ class LeaderSummary:
         nearest = min(self.leader_pairs, key=lambda pair: pair.advantage_of_first.value or 0.0)
         ties, p = len(self.tested) - count_differing(self.tested), nearest.result.p_adjusted or 0.0
         return {
-            **self.pair_fields, "lead": nearest.advantage_of_first, "second": nearest.models[1][0],
+            **self.pair_count_fields, "lead": nearest.advantage_of_first,
+            "second": nearest.models[1][0],
             "p": p, "relation": p_text_with_sign(p), "ties": ties, "rest": len(self.tested) - 1,
         }  # fmt: skip
 
@@ -86,7 +87,10 @@ class LeaderSummary:
         names = [rank.values.series[0] for rank in self.top]
         first = {rank.values.series for rank in self.top}
         separating = [p for p in self.tested if len(first.intersection(p.models)) == 1]
-        ends, lower_ends = _estimate_range_ends(self.top), _estimate_range_ends(self.lower_ranks)
+        ends, lower_ends = (
+            _range_ends_of_each_estimate(self.top),
+            _range_ends_of_each_estimate(self.lower_ranks),
+        )
         last = (max if self.metric.better_sign > 0 else min)(lower_ends, default=None)
         return {
             "metric": self.metric.name, "count": len(names), "rest": len(self.lower_ranks),
@@ -112,17 +116,17 @@ class LeaderSummary:
         return dict(sorted(names.items(), key=lambda item: -len(item[1])))
 
     @property
-    def group_fields(self) -> Mapping[str, Any]:
+    def group_leader_fields(self) -> Mapping[str, Any]:
         groups = len({rank.values.series[1:] for rank in self.ranked})
         leaders = [
             f"{model} ({', '.join(names) if len(names) <= _FEW_GROUPS else f'{len(names)} groups'})"
             for model, names in self.groups_led_by_model.items()
         ]
         ties = groups - sum(map(len, self.groups_led_by_model.values()))
-        return {**self.pair_fields, "groups": groups, "leaders": leaders, "ties": ties}
+        return {**self.pair_count_fields, "groups": groups, "leaders": leaders, "ties": ties}
 
 
-def _estimate_range_ends(ranks: Sequence[Rank]) -> list[float]:
+def _range_ends_of_each_estimate(ranks: Sequence[Rank]) -> list[float]:
     ends: list[float] = []
     for rank in ranks:
         estimate = rank.values.estimate
@@ -134,14 +138,15 @@ def _estimate_range_ends(ranks: Sequence[Rank]) -> list[float]:
 LEADER_ANSWERS = (
     Answer("first-by-group", lambda places: places.groups and places.groups_led_by_model,
            "First at {metric} in {groups:group}: {leaders}{?ties|; a tie in {ties:group}};"
-           " {differ} of {pairs:pair} differ significantly.", lambda places: places.group_fields),
+           " {differ} of {pairs:pair} differ significantly.",
+           lambda places: places.group_leader_fields),
     Answer("ties-by-group", lambda places: bool(places.groups),
            "At {metric}, no model comes first by itself in {groups:group}; {differ} of {pairs:pair}"
            " differ significantly.",
-           lambda places: places.group_fields),
-    Answer("pairs-that-differ", lambda places: not places.all_tested,
+           lambda places: places.group_leader_fields),
+    Answer("pairs-that-differ", lambda places: not places.are_all_pairs_tested,
            "{differ} of {pairs:pair} differ significantly at {metric}.",
-           lambda places: places.pair_fields),
+           lambda places: places.pair_count_fields),
     Answer("leads-ties-below", lambda places: places.has_leader and places.leader_fields["ties"],
            "{model} leads at {metric} by {lead:=share points}, p {relation}; {ties} of the other"
            " {rest:pair} {ties:ties|tie}.",
@@ -155,7 +160,7 @@ LEADER_ANSWERS = (
            lambda places: places.leader_fields),
     Answer("comes-first", lambda places: len(places.top) == 1,
            "{model} comes first at {metric}; {differ} of {pairs:pair} differ significantly.",
-           lambda places: places.pair_fields),
+           lambda places: places.pair_count_fields),
     Answer("all-tie", lambda places: not places.lower_ranks,
            "All {count:model} tie at {metric} ({level})."),
     Answer("tie-but-one", lambda places: len(places.lower_ranks) == 1,
@@ -230,7 +235,7 @@ TWO_MODEL_ANSWERS = (
 )  # fmt: skip
 
 
-CHANGE_COMPARISON_ANSWERS = (
+METRIC_CHANGE_ANSWERS = (
     Answer("changes-that-differ", lambda section: len(section.tested_pairs) > 1,
            "In their change from {start} to {end}, {differ} of {pairs:pair} differ"
            " significantly{?equivalent|; {equivalent} equivalent}."),
@@ -249,7 +254,7 @@ CHANGE_COMPARISON_ANSWERS = (
 )  # fmt: skip
 
 
-class OrderReversals:
+class SignificantOrderReversals:
     """Pairs of models that differ significantly in opposite directions at two metrics."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
-from passk_cli.commands.runner import CountsFunction
+from passk_cli.commands.runner import ReadCountsFunction
 from passk_cli.errors import PasskError
 from passk_cli.files.request import Request
 from passk_cli.inference.integrity import FLAG_LEVEL
@@ -48,7 +48,7 @@ class LazySubmissions(Sequence[Submission]):
         return self._submissions[at]
 
 
-def _remark_count_cell(name: str) -> Callable[[Submission], str]:
+def _observed_count_cell_function(name: str) -> Callable[[Submission], str]:
     def cell(row: Submission) -> str:
         figure = row.remarks_by_name.get(name)
         if figure is None:
@@ -59,7 +59,7 @@ def _remark_count_cell(name: str) -> Callable[[Submission], str]:
     return cell
 
 
-def _p_value_cell(name: str) -> Callable[[Submission], float | None]:
+def _p_value_cell_function(name: str) -> Callable[[Submission], float | None]:
     return lambda row: row.remarks_by_name[name].p if name in row.remarks_by_name else None
 
 
@@ -78,26 +78,26 @@ class IntegrityTable(Section[Submission]):
             cell_of_record=lambda row: row.remarks_by_name[AGREEMENT].other_submission,
                meaning="The model that agrees most with the submission, beyond what the difficulty"
                " of the tasks explains."),
-        Column("outcomes that agree", cell_of_record=_remark_count_cell(AGREEMENT),
+        Column("outcomes that agree", cell_of_record=_observed_count_cell_function(AGREEMENT),
                meaning="Number of attempts with the same outcome for both models, and the number"
                " that would agree if the attempts were at different tasks of similar difficulty."),
-        Column("p of agreement", "p", cell_of_record=_p_value_cell(AGREEMENT),
+        Column("p of agreement", "p", cell_of_record=_p_value_cell_function(AGREEMENT),
                meaning="p-value of the agreement compared with the typical agreement of two models,"
                " adjusted for the number of pairs."),
-        Column("equal texts", cell_of_record=_remark_count_cell(EQUAL_TEXTS),
+        Column("equal texts", cell_of_record=_observed_count_cell_function(EQUAL_TEXTS),
                exists_in_section=lambda section: section.study.read_texts is not None,
                meaning="Number of attempts with the same solution as another model at the same"
                " task, or with the same answer if there are no solutions. Short answers are often"
                " equal, so passk remarks on them only if other models have different answers."),
-        Column("missing attempts", cell_of_record=_remark_count_cell(MISSING),
+        Column("missing attempts", cell_of_record=_observed_count_cell_function(MISSING),
                exists_in_section=lambda section: section.has_uneven_attempts,
                meaning="Number of attempts that most models have and the submission lacks."),
-        Column("rate 0 or 1", cell_of_record=_remark_count_cell(CERTAIN),
+        Column("rate 0 or 1", cell_of_record=_observed_count_cell_function(CERTAIN),
                exists_in_section=lambda section: section.has_multiple_attempts,
                meaning="Number of tasks at which all attempts pass or all fail, and the number that"
                " is expected from the pass rate of the submission and the difficulty"
                " of the tasks."),
-        Column("p of these tasks", "p", cell_of_record=_p_value_cell(CERTAIN),
+        Column("p of these tasks", "p", cell_of_record=_p_value_cell_function(CERTAIN),
                exists_in_section=lambda section: section.has_multiple_attempts,
                meaning="p-value of the share of tasks with a pass rate of 0 or 1, compared with the"
                " other models and adjusted for the number of models."),
@@ -123,7 +123,7 @@ class IntegrityTable(Section[Submission]):
 
 
 def text_reader(
-    counts: Counts, request: Request, read: CountsFunction
+    counts: Counts, request: Request, read: ReadCountsFunction
 ) -> Callable[[], Counts | None] | None:
     """A function that reads attempts with solutions, or with answers if there are no solutions.
 

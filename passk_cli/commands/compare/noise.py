@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from passk_cli.commands.compare.pairs import PairRecord
+from passk_cli.commands.compare.pairs import PairTableRow
 from passk_cli.inference.noise import NoiseSplit, noise_split
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.report.data_types import FULL, Column
@@ -18,14 +18,14 @@ _MEAN_METRICS = ("pass@1", "pass^1")
 
 
 @dataclass(frozen=True)
-class PairVariance(PairRecord):
+class PairVariance(PairTableRow):
     """Two models, and the parts of the variance of their difference that come from tasks and from
     attempts."""
 
     variance_split: NoiseSplit
 
 
-class NoiseTable(Section[PairVariance]):
+class DifferenceVarianceTable(Section[PairVariance]):
     """One row per pair of models, with the parts of the variance of the difference at pass@1."""
 
     title = "Noise of the differences at pass@1"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from passk_cli.commands.runner import CountsFunction
+from passk_cli.commands.runner import ReadCountsFunction
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.roles import COLUMN_NAME_AS_MODEL
@@ -30,7 +30,7 @@ class OneModelRuns:
     counts: Counts
     files: Sequence[str]
     request: Request
-    read: CountsFunction
+    read: ReadCountsFunction
 
     def explained_error(self, error: OneModelError) -> ParameterError:
         """The error for data that contain only one model.

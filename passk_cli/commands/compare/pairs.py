@@ -30,7 +30,7 @@ OPPOSITE_VERDICTS = {BETTER: WORSE, WORSE: BETTER}
 
 
 @dataclass(frozen=True)
-class PairRecord:
+class PairTableRow:
     """A table row that compares two models."""
 
     comparison: Comparison
@@ -45,7 +45,7 @@ class PairRecord:
 
 
 @dataclass(frozen=True)
-class Pair(PairRecord):
+class Pair(PairTableRow):
     """The difference between two models at one metric, with the ranks of both models."""
 
     result: Result
@@ -93,7 +93,7 @@ class Pair(PairRecord):
         """The significantly better model, or None if the models tie."""
         return {BETTER: self.series, WORSE: self.models[1]}.get(self.result.verdict)
 
-    def crossing_field(self, name: str) -> float | None:
+    def finite_crossing_k_or_limit(self, name: str) -> float | None:
         """The k at which the curves cross, or a limit of this k.  Infinite values become None.
 
         name : "k" for the k at which the curves cross, and "low" or "high" for a limit.
@@ -120,7 +120,7 @@ def _negated(e: Estimate) -> Estimate:
     return replace(e, value=value, range_upper_end=upper, low=high, high=low)
 
 
-def changes_between_metrics(study: Analysis, change: MetricChange) -> Iterator[TaskValues]:
+def model_changes_between_metrics(study: Analysis, change: MetricChange) -> Iterator[TaskValues]:
     """The change of each model from one metric to another metric.
 
     The change uses only tasks that have values of both metrics.
@@ -154,7 +154,7 @@ def changes_between_metrics(study: Analysis, change: MetricChange) -> Iterator[T
 
 
 @dataclass(frozen=True)
-class ModelRank:
+class ModelWithRanks:
     """A model with its rank at each metric.
 
     pair_with_next : the pair of this model and the next model in the ranking.  None means that this
@@ -166,7 +166,7 @@ class ModelRank:
     pair_with_next: Pair | None = None
 
     @property
-    def first_rank(self) -> Rank:
+    def rank_at_first_metric(self) -> Rank:
         """The rank at the first metric at which the model has a value."""
         return next(iter(self.ranks.values()))
 
@@ -200,7 +200,7 @@ def pairs_at_first_metric(pairs: Sequence[Pair]) -> list[Pair]:
     return [pair for pair in pairs if pair.metric == metric]
 
 
-def models_by_rank(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelRank]:
+def models_in_rank_order(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelWithRanks]:
     """The models in the order of their ranks at the first metric that can be tested.
 
     Models without a value of this metric come last.
@@ -213,7 +213,7 @@ def models_by_rank(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelRa
     order = list(model_ranks)
     nearest = [between.get(frozenset(neighbours)) for neighbours in pairwise(order)]
     return [
-        ModelRank(series, model_ranks[series], pair and pair.with_first(series))
+        ModelWithRanks(series, model_ranks[series], pair and pair.with_first(series))
         for series, pair in zip_longest(order, nearest)
     ]
 

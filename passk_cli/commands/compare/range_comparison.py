@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from passk_cli.arrays import group_by
-from passk_cli.commands.compare.pairs import PairRecord
+from passk_cli.commands.compare.pairs import PairTableRow
 from passk_cli.inference.extrapolation import MAX_RANGE_WIDTH
 from passk_cli.inference.intervals import RANGE_METHOD
 from passk_cli.report.data_types import AnswerSentence, Cell, Column, Estimate
@@ -25,18 +25,18 @@ from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import AGAINST_COLUMN, GROUP_COLUMN, MODEL_COLUMN, Section, data_field
 from passk_cli.study.value_range import name_with_groups
 
-# Without --full, the table of ranges shows only ROWS_WITHOUT_FULL rows.
-ROWS_WITHOUT_FULL = 10
+# Without --full, the table of ranges shows only MAX_ROWS_IN_SHORT_TABLE rows.
+MAX_ROWS_IN_SHORT_TABLE = 10
 
 
 @dataclass(frozen=True)
-class CoverPair(PairRecord):
+class PairAtRangeMetric(PairTableRow):
     """The results of two models on their shared tasks, at a metric that is known as a range."""
 
     model_results: tuple[Result, Result]
 
     @property
-    def has_ranges(self) -> bool:
+    def are_both_results_ranges(self) -> bool:
         return all(side.is_range for side in self.model_results)
 
     @cached_property
@@ -72,7 +72,7 @@ class CoverPair(PairRecord):
         return replace(nothing, estimate=estimate, verdict=verdict, extra_fields=more)
 
 
-def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
+def cover_pairs(study: Analysis, baseline: str | None) -> list[PairAtRangeMetric]:
     """Compare all pairs of models, or each model with the baseline, at metrics that are ranges."""
     metrics = tuple(metric for metric in study.metrics if metric.definition.is_known_only_as_range)
     facts_of_sides: dict[tuple[Any, ...], Result] = {}
@@ -86,18 +86,18 @@ def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
                 if len(c.tasks):
                     shared = values.restrict(c.tasks)
                 facts_of_sides[key] = study.result(shared)
-        pairs.append(CoverPair(c, (facts_of_sides[keys[0]], facts_of_sides[keys[1]])))
+        pairs.append(PairAtRangeMetric(c, (facts_of_sides[keys[0]], facts_of_sides[keys[1]])))
     place = {metric: at for at, metric in enumerate(metrics)}
     return sorted(pairs, key=lambda pair: (
         place[pair.comparison.first.metric], pair.result.verdict not in (BETTER, WORSE),
     ))  # fmt: skip
 
 
-class CoverPairsSummary:
+class PairsAtRangeMetricSummary:
     """The answer about all pairs of models at one metric that is a range."""
 
-    def __init__(self, pairs: Sequence[CoverPair], groups: Sequence[str]) -> None:
-        self.pairs, self.groups = [pair for pair in pairs if pair.has_ranges], groups
+    def __init__(self, pairs: Sequence[PairAtRangeMetric], groups: Sequence[str]) -> None:
+        self.pairs, self.groups = [pair for pair in pairs if pair.are_both_results_ranges], groups
         self.without, self.metric = pairs[0], pairs[0].result.name
         self.differ = sum(pair.result.verdict in (BETTER, WORSE) for pair in self.pairs)
 
@@ -134,7 +134,7 @@ COVER_ANSWERS = (
 )  # fmt: skip
 
 
-class CoverPairTable(Section[CoverPair]):
+class CoverPairTable(Section[PairAtRangeMetric]):
     """A row per pair of models and metric, with the ranges of both models and of the difference."""
 
     title = "Ranges"
@@ -160,13 +160,13 @@ class CoverPairTable(Section[CoverPair]):
         data_field("high_against", "Upper end of the other model's range."),
     )  # fmt: skip
 
-    def results_of(self, record: CoverPair) -> Iterator[Result]:
+    def results_of(self, record: PairAtRangeMetric) -> Iterator[Result]:
         yield record.result
 
     def answer(self) -> Iterator[AnswerSentence]:
         for pairs in group_by(self.records, lambda pair: pair.comparison.first.metric).values():
             yield from first_true_sentence(
-                COVER_ANSWERS, CoverPairsSummary(pairs, self.study.counts.group_names)
+                COVER_ANSWERS, PairsAtRangeMetricSummary(pairs, self.study.counts.group_names)
             )
 
     def footer_parts(self) -> Iterator[str]:

@@ -25,11 +25,11 @@ _EMPTY, _LONE = "not computed", "n = 1"
 
 
 @dataclass(frozen=True)
-class VerdictStability:
+class VerdictWithLessData:
     """The verdict on a pair of models, and whether the verdict changes with less data.
 
-    stable_groups_text : number of groups that can be left out without a change of the verdict, for
-        example "4 of 5".
+    stable_group_count_text : number of groups that can be left out without a change of the verdict,
+        for example "4 of 5".
     changing_groups_text : the groups that change the verdict if they are left out, with the new
         verdicts.
     half_attempts_verdict : verdict with half of the attempts.
@@ -39,13 +39,13 @@ class VerdictStability:
     against: str
     metric: str
     verdict: str
-    stable_groups_text: str
+    stable_group_count_text: str
     changing_groups_text: str
     half_attempts_verdict: str
 
 
 @dataclass(frozen=True)
-class SensitivityTable(Section[VerdictStability]):
+class SensitivityTable(Section[VerdictWithLessData]):
     """One row per pair of models, which shows whether the verdict changes with less data."""
 
     shown_when = "with --sensitivity"
@@ -56,7 +56,7 @@ class SensitivityTable(Section[VerdictStability]):
         Column("verdict", meaning="Verdict on all tasks.", cell_of_record=lambda row: row.verdict),
         Column("verdict kept", meaning="Number of groups that can be left out without a change of"
                " the verdict.",
-               cell_of_record=lambda row: row.stable_groups_text),
+               cell_of_record=lambda row: row.stable_group_count_text),
         Column("changes without", meaning="Groups that change the verdict if they are left out,"
                " with the new verdicts.",
                cell_of_record=lambda row: row.changing_groups_text),
@@ -65,16 +65,16 @@ class SensitivityTable(Section[VerdictStability]):
                cell_of_record=lambda row: row.half_attempts_verdict),
     )  # fmt: skip
 
-    group_column: str
+    left_out_group_column: str
 
     def tables(self) -> Iterator[Table]:
-        title = f"Verdicts without each {self.group_column}, and with half of the attempts"
+        title = f"Verdicts without each {self.left_out_group_column}, and with half of the attempts"
         yield self.table(self.records, title)
 
 
 def verdict_stabilities(
     study: Analysis, group: str, baseline: str | None
-) -> Iterator[VerdictStability]:
+) -> Iterator[VerdictWithLessData]:
     """Repeat the test of each pair of models with less data.
 
     Each repetition leaves out one group of tasks, or half of the attempts.
@@ -103,7 +103,7 @@ def verdict_stabilities(
         key = (first.series, second.series, first.metric.name)
         now = {value: verdicts.get(key, _EMPTY) for value, verdicts in without.items()}
         changed = [f"{value} ({verdict})" for value, verdict in now.items() if verdict != full[key]]
-        yield VerdictStability(
+        yield VerdictWithLessData(
             first.series, second.series[0], first.metric.name, full[key],
             f"{len(without) - len(changed)} of {len(without)}", ", ".join(changed) or "none",
             half.get(key, _LONE),

@@ -13,40 +13,40 @@ from passk_cli.commands.compare import CompareOptions
 from passk_cli.commands.compare.crossings import CrossingTable, find_crossings
 from passk_cli.commands.compare.fragile_differences import fragile_differences
 from passk_cli.commands.compare.headline import (
-    CHANGE_COMPARISON_ANSWERS,
     LEADER_ANSWERS,
+    METRIC_CHANGE_ANSWERS,
     REVERSAL_ANSWERS,
     TWO_MODEL_ANSWERS,
     LeaderSummary,
-    OrderReversals,
+    SignificantOrderReversals,
     TwoModelDifference,
     baseline_answer_fields,
     count_differing,
     pairs_with_p_value,
 )
 from passk_cli.commands.compare.integrity import IntegrityTable, text_reader
-from passk_cli.commands.compare.noise import NoiseTable, pair_variances
+from passk_cli.commands.compare.noise import DifferenceVarianceTable, pair_variances
 from passk_cli.commands.compare.one_model_runs import OneModelRuns
 from passk_cli.commands.compare.pairs import (
-    ModelRank,
+    ModelWithRanks,
     Pair,
-    changes_between_metrics,
     first_tested_metric,
+    model_changes_between_metrics,
     model_pairs_for_flips,
-    models_by_rank,
+    models_in_rank_order,
     pairs_at_first_metric,
     pairs_with_ranks,
 )
 from passk_cli.commands.compare.range_comparison import (
-    ROWS_WITHOUT_FULL,
+    MAX_ROWS_IN_SHORT_TABLE,
     CoverPairTable,
     cover_pairs,
 )
 from passk_cli.commands.compare.sensitivity import SensitivityTable, verdict_stabilities
-from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
-from passk_cli.commands.tasks.flips import FlippedPairTable, FlippedTaskTable
+from passk_cli.commands.runner import CommandRunner, ReadCountsFunction, SharedOptions
+from passk_cli.commands.tasks.flips import FlipCountsByPairTable, FlippedTaskTable
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import ParameterError, raise_first_applicable_error
+from passk_cli.errors import ParameterError, raise_for_first_true_condition
 from passk_cli.files.request import Request
 from passk_cli.inference.intervals import PAIRED_SCORE
 from passk_cli.inference.populations import THESE_TASKS
@@ -111,11 +111,11 @@ from passk_cli.study.significance_options import UNADJUSTED
 from passk_cli.study.values import SeriesKey, TaskValues, TooFewAttempts, common_reason
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
-_EXAMPLE_METRIC = MetricColumn(
+_EXAMPLE_METRIC_COLUMN = MetricColumn(
     "METRIC", "Estimate of a metric that you name with -k or -m.", "share"
 )
-# The table of changes shows at most _SHOWN_CHANGE_ROWS rows.
-_SHOWN_CHANGE_ROWS = 28
+# The table of changes shows at most _MAX_ROWS_OF_METRIC_CHANGES rows.
+_MAX_ROWS_OF_METRIC_CHANGES = 28
 # If there are more than _ALL_PAIRS_MODEL_LIMIT models, the chart of pairs shows only the pairs
 # with the leading model of each group.
 _ALL_PAIRS_MODEL_LIMIT = 8
@@ -124,7 +124,7 @@ _MAX_MODELS_IN_RANKING_CHART = 60
 _SIGNIFICANT_VERDICTS = (BETTER, WORSE)
 # A larger value of a metric is not necessarily better, so the verdicts on changes are "higher" and
 # "lower" instead of "better" and "worse".
-_CHANGE_VERDICTS = {BETTER: "higher", WORSE: "lower"}
+_CHANGE_WORD_BY_VERDICT = {BETTER: "higher", WORSE: "lower"}
 
 PAIRS_NOT_COMPARED_WARNING = DiagnosticType(
     "pairs-not-compared", WARNING, "{pairs:pair} cannot be compared at {metric}: {reason}",
@@ -207,7 +207,7 @@ def _reason_untested(pairs: Sequence[Pair]) -> str:
     lacking = [pair.comparison for pair in pairs if pair.comparison.reason]
     limits = pairs[0].comparison.interval
     reason = (limits and limits.reason) or "a test without p"
-    return next((reason for reason, *_ in _reasons_not_compared(lacking)), reason)
+    return next((reason for reason, *_ in _reasons_with_pair_counts(lacking)), reason)
 
 
 NO_TEST_ANSWER = Answer("no-test", lambda pairs: not pairs_with_p_value(pairs),
@@ -215,21 +215,21 @@ NO_TEST_ANSWER = Answer("no-test", lambda pairs: not pairs_with_p_value(pairs),
                  lambda pairs: {"reason": _reason_untested(pairs)})  # fmt: skip
 
 
-_LETTERED_METRIC_COLUMN = Column(
+_LETTERED_METRIC_ESTIMATE_COLUMN = Column(
     "{0.name}", meaning="{0.meaning} Models that share a letter do not differ significantly.",
     cell_of_record=lambda standing, metric: _estimate_from_cell(
         rank.values.estimate, metric, letter_ranges(rank.tie_letters or "")
     ) if (rank := standing.ranks.get(metric)) else Estimate(None),
-    kind_of_item=lambda _, metric: metric.unit, example=_EXAMPLE_METRIC)  # fmt: skip
+    kind_of_item=lambda _, metric: metric.unit, example=_EXAMPLE_METRIC_COLUMN)  # fmt: skip
 
 
-_PLAIN_METRIC_COLUMN = replace(
-    _LETTERED_METRIC_COLUMN, meaning="{0.meaning}",
+_UNLETTERED_METRIC_ESTIMATE_COLUMN = replace(
+    _LETTERED_METRIC_ESTIMATE_COLUMN, meaning="{0.meaning}",
     cell_of_record=lambda standing, metric: _estimate_from_cell(
         getattr(standing.ranks.get(metric), "values", None)
         and standing.ranks[metric].values.estimate, metric))  # fmt: skip
 _FURTHER_METRICS_BY_VISIBILITY: tuple[
-    tuple[str, Callable[[RankedModelTable[Any]], list[Metric]]], ...
+    tuple[str, Callable[[OneRowPerModelTable[Any]], list[Metric]]], ...
 ] = (
     (ALWAYS, lambda section: section.brief_metrics),
     (FULL, lambda section: section.full_only_metrics),
@@ -253,7 +253,7 @@ def draws_ranking(study: Analysis) -> bool:
 
 
 @dataclass(frozen=True)
-class RankedModelTable(Section[Record]):
+class OneRowPerModelTable(Section[Record]):
     """Base class of tables with one row per model.
 
     A row contains details of the first metric and one number per further metric.
@@ -302,20 +302,21 @@ class IntervalsOfModels:
 
 
 @dataclass(frozen=True)
-class RankingTable(RankedModelTable[ModelRank]):
+class RankingTable(OneRowPerModelTable[ModelWithRanks]):
     """The models in order of their ranks at the first metric. Models that tie share a letter."""
 
     columns = (
         Column("rank", meaning="Possible ranks at the first metric: a number, or a range.",
-               cell_of_record=lambda standing: standing.first_rank.rank_range_text),
+               cell_of_record=lambda standing: standing.rank_at_first_metric.rank_range_text),
         MODEL_COLUMN, GROUP_COLUMN,
-        replace(_LETTERED_METRIC_COLUMN, repeated_items=lambda section: [section.first_metric]),
+        replace(_LETTERED_METRIC_ESTIMATE_COLUMN,
+            repeated_items=lambda section: [section.first_metric]),
         Column("interval of {0.name}", visibility=WIDE,
             repeated_items=lambda section: [section.intervals],
                meaning="Interval of the model's {0.name} as a bar on a common scale; only in"
                " terminals with at least 110 columns.",
                cell_of_record=lambda standing, intervals: intervals.estimate_of(standing.series),
-               example=_EXAMPLE_METRIC),
+               example=_EXAMPLE_METRIC_COLUMN),
         Column(
             "ahead of next", "share",
             meaning="Difference to the model in the next row, on the tasks that both models have,"
@@ -323,20 +324,22 @@ class RankingTable(RankedModelTable[ModelRank]):
             cell_of_record=lambda standing: standing.pair_with_next.difference
             if standing.pair_with_next else ""),
         Column("tasks", meaning="Number of tasks with attempts of the model.",
-               cell_of_record=lambda standing: str(len(standing.first_rank.values.tasks)),
+               cell_of_record=lambda standing: str(len(standing.rank_at_first_metric.values.tasks)),
                exists_in_section=lambda section: section.has_different_tasks),
-        *(replace(_PLAIN_METRIC_COLUMN, visibility=shown, repeated_items=across) for shown,
+        *(replace(_UNLETTERED_METRIC_ESTIMATE_COLUMN, visibility=shown, repeated_items=across)
+            for shown,
             across in _FURTHER_METRICS_BY_VISIBILITY),
         Column("rank at {0.name}", visibility=FULL, meaning="Possible ranks at {0.name}.",
                cell_of_record=lambda standing, metric: getattr(standing.ranks.get(metric),
                    "rank_range_text", None),
-               repeated_items=lambda section: section.other_metrics, example=_EXAMPLE_METRIC),
+               repeated_items=lambda section: section.other_metrics,
+               example=_EXAMPLE_METRIC_COLUMN),
         Column("ties at {0.name}", visibility=FULL,
             repeated_items=lambda section: section.other_metrics,
                meaning="Models that share a letter do not differ significantly at {0.name}.",
                cell_of_record=lambda standing, metric: letter_ranges(
                    getattr(standing.ranks.get(metric), "tie_letters", None) or ""),
-                   example=_EXAMPLE_METRIC),
+                   example=_EXAMPLE_METRIC_COLUMN),
         Column("first in resamples ({0.name})", "share", visibility=FULL,
                meaning="Share of the resamples of the tasks in which the model comes first at"
                " {0.name}. Ties are split. This share is neither a test nor the probability of"
@@ -344,7 +347,7 @@ class RankingTable(RankedModelTable[ModelRank]):
                cell_of_record=lambda standing, metric: standing.ranks[metric].lead_share
                if metric in standing.ranks else None,
                repeated_items=lambda section: [section.first_metric, *section.other_metrics],
-               example=_EXAMPLE_METRIC),
+               example=_EXAMPLE_METRIC_COLUMN),
     )  # fmt: skip
 
     single_pair: bool = False
@@ -357,11 +360,14 @@ class RankingTable(RankedModelTable[ModelRank]):
 
     @property
     def has_different_tasks(self) -> bool:
-        return len({standing.first_rank.values.tasks.tobytes() for standing in self.records}) > 1
+        return (
+            len({standing.rank_at_first_metric.values.tasks.tobytes() for standing in self.records})
+            > 1
+        )
 
     def tables(self) -> Iterator[Table]:
         possible_firsts = [
-            (rank.first_rank.rank_range_text or "").partition("–")[0] == "1"
+            (rank.rank_at_first_metric.rank_range_text or "").partition("–")[0] == "1"
             for rank in self.records
         ]
         leaders = sum(possible_firsts)
@@ -381,10 +387,10 @@ class RankingTable(RankedModelTable[ModelRank]):
             {
                 "model": SeriesName(standing.series), self.first_metric.name: estimate.value,
                 "low": estimate.low, "high": estimate.high,
-                "places": standing.first_rank.rank_range_text,
-                "letters": letter_ranges(standing.first_rank.tie_letters or ""),
+                "places": standing.rank_at_first_metric.rank_range_text,
+                "letters": letter_ranges(standing.rank_at_first_metric.tie_letters or ""),
                 "tied": at < max(table.tied_leader_count,
-                    standing.first_rank.rank_range_text == "1"),
+                    standing.rank_at_first_metric.rank_range_text == "1"),
             }
             for at, (standing, estimate) in enumerate(zip(self.records, estimates, strict=True))
         ]  # fmt: skip
@@ -429,7 +435,7 @@ class BaselineRow:
             values.estimate if values and values.has_values else None, metric
         )
 
-    def pair_cell(self, metric: Metric, value: Callable[[Pair], Cell]) -> Cell:
+    def cell_computed_from_pair(self, metric: Metric, value: Callable[[Pair], Cell]) -> Cell:
         """The result of `value` for the pair of this model and the baseline at a metric.
 
         The result is "" for the baseline itself.
@@ -437,37 +443,40 @@ class BaselineRow:
         return value(self.pairs[metric]) if metric in self.pairs else ""
 
 
-_BASELINE_DIFFERENCE_COLUMN = Column(
+_METRIC_BASELINE_DIFFERENCE_COLUMN = Column(
     "{0.name}", meaning="Difference to the baseline at {0.name}. The row of the baseline shows its"
     " estimate. ~ not significant, = equivalent.",
     cell_of_record=lambda line, metric: line.difference(metric),
-    kind_of_item=lambda _, metric: metric.unit, example=_EXAMPLE_METRIC)  # fmt: skip
+    kind_of_item=lambda _, metric: metric.unit, example=_EXAMPLE_METRIC_COLUMN)  # fmt: skip
 
 
 @dataclass(frozen=True)
-class BaselineTable(RankedModelTable[BaselineRow]):
+class BaselineTable(OneRowPerModelTable[BaselineRow]):
     """A row per model with the difference from the baseline, on the tasks that both models have."""
 
     shown_when = "with --baseline"
     columns = (
         MODEL_COLUMN, GROUP_COLUMN,
-        replace(_BASELINE_DIFFERENCE_COLUMN, repeated_items=lambda section: [section.first_metric]),
+        replace(_METRIC_BASELINE_DIFFERENCE_COLUMN,
+            repeated_items=lambda section: [section.first_metric]),
         Column("p", "p", stays_with_previous=True,
             meaning="p-value, adjusted for the number of tests.",
-               cell_of_record=lambda line, metric: line.pair_cell(metric,
+               cell_of_record=lambda line, metric: line.cell_computed_from_pair(metric,
                    lambda pair: pair.result.p_adjusted),
-               repeated_items=lambda section: [section.first_metric], example=_EXAMPLE_METRIC),
+               repeated_items=lambda section: [section.first_metric],
+               example=_EXAMPLE_METRIC_COLUMN),
         Column("verdict", stays_with_previous=True,
             meaning="better, worse, equivalent (with --margin) or tied.",
-               cell_of_record=lambda line, metric: line.pair_cell(metric,
+               cell_of_record=lambda line, metric: line.cell_computed_from_pair(metric,
                    _verdict) if line.pairs else "baseline",
-               repeated_items=lambda section: [section.first_metric], example=_EXAMPLE_METRIC),
-        *(replace(_BASELINE_DIFFERENCE_COLUMN, visibility=shown, repeated_items=across,
+               repeated_items=lambda section: [section.first_metric],
+               example=_EXAMPLE_METRIC_COLUMN),
+        *(replace(_METRIC_BASELINE_DIFFERENCE_COLUMN, visibility=shown, repeated_items=across,
                   cell_of_record=lambda line, metric: line.difference(metric).without_interval)
           for shown, across in _FURTHER_METRICS_BY_VISIBILITY),
         Column("tasks", meaning="Number of tasks that both models have. The row of the baseline"
                " shows the number of its tasks.",
-               cell_of_record=lambda line: _tasks_text(
+               cell_of_record=lambda line: _task_count_range_text(
                    [len(pair.comparison.tasks) for pair in line.pairs.values()]
                    or [len(values.tasks) for values in line.baseline_values.values()]),
                exists_in_section=lambda section: any(pair.comparison.only_in_second_count
@@ -510,7 +519,7 @@ def _verdict(pair: Pair) -> str:
     return pair.result.verdict
 
 
-def _tasks_text(sizes: Sequence[int]) -> str:
+def _task_count_range_text(sizes: Sequence[int]) -> str:
     return number_range(min(sizes), max(sizes))
 
 
@@ -541,7 +550,7 @@ _SHARED_TASKS_COLUMN = Column(
 )  # fmt: skip
 
 
-def _model_column(place: int) -> Column:
+def _model_estimate_column(place: int) -> Column:
     return Column(
         "{}", "share",
         meaning=f"Estimate of the {('model', 'other model')[place]} on the tasks that both models"
@@ -582,11 +591,13 @@ _PAIR_DATA_FIELDS = (
     data_field("rank_high", "Worst rank of the model that the tests do not exclude.",
                lambda pair: getattr(pair.ranks[0], "high", None)),
     data_field("crosses_at", "First k at which the other model overtakes the model (--crossings).",
-               lambda pair: pair.crossing_field("k")),
+               lambda pair: pair.finite_crossing_k_or_limit("k")),
     data_field("crosses_low", "Lower limit of the k"
-                              " in crosses_at.", lambda pair: pair.crossing_field("low")),
+                              " in crosses_at.",
+                              lambda pair: pair.finite_crossing_k_or_limit("low")),
     data_field("crosses_high", "Upper limit of the k"
-                               " in crosses_at.", lambda pair: pair.crossing_field("high")),
+                               " in crosses_at.",
+                               lambda pair: pair.finite_crossing_k_or_limit("high")),
 )  # fmt: skip
 
 
@@ -600,7 +611,7 @@ class PairSection(Section[Pair]):
     def results_of(self, record: Pair) -> Iterator[Result]:
         fact = record.result
         if isinstance(record.metric, MetricChange):
-            verdict = _CHANGE_VERDICTS.get(fact.verdict, fact.verdict)
+            verdict = _CHANGE_WORD_BY_VERDICT.get(fact.verdict, fact.verdict)
             fact = replace(fact, k=None, verdict=verdict)
         yield fact
         if ratio := record.comparison.ratio:
@@ -613,7 +624,7 @@ class PairSection(Section[Pair]):
         causes = group_pairs(
             (cause, name)
             for name, comparisons in lacking.items()
-            for cause in _reasons_not_compared(comparisons)
+            for cause in _reasons_with_pair_counts(comparisons)
         )
         for (reason, count, short), names in causes.items():
             k = largest_allowed_k(names, short)
@@ -646,7 +657,8 @@ class PairTable(PairSection):
         GROUP_COLUMN,
         Column("metric", meaning="Name of the"
                " metric, as in `-m`.", cell_of_record=lambda pair: pair.metric.name),
-        _model_column(0), _model_column(1), _DIFFERENCE_COLUMN, _RATIO_COLUMN, _P_COLUMN,
+        _model_estimate_column(0), _model_estimate_column(1), _DIFFERENCE_COLUMN, _RATIO_COLUMN,
+        _P_COLUMN,
         _EQUIVALENCE_P_COLUMN,
         Column("verdict", stays_with_previous=True,
             meaning="better, worse, equivalent (with --margin) or tied.",
@@ -685,7 +697,7 @@ class PairTable(PairSection):
             return
         if self.single_pair:
             yield from first_true_sentence(TWO_MODEL_ANSWERS, TwoModelDifference(first[0]))
-        yield from first_true_sentence(REVERSAL_ANSWERS, OrderReversals(self.records))
+        yield from first_true_sentence(REVERSAL_ANSWERS, SignificantOrderReversals(self.records))
 
     def footer_parts(self) -> Iterator[str | OptionHint]:
         confidence, margin = self.study.confidence, self.study.comparison_options.margin
@@ -801,13 +813,14 @@ class PairTable(PairSection):
 
 
 @dataclass(frozen=True)
-class MetricChangeTable(PairSection):
+class ChangeComparisonTable(PairSection):
     """A row per pair of models, with the change of each model between two metrics, and the
     difference between the two changes."""
 
     shown_when = "with --change"
     columns = (
-        MODEL_COLUMN, AGAINST_COLUMN, GROUP_COLUMN, _model_column(0), _model_column(1),
+        MODEL_COLUMN, AGAINST_COLUMN, GROUP_COLUMN, _model_estimate_column(0),
+        _model_estimate_column(1),
         _DIFFERENCE_COLUMN, _P_COLUMN, _EQUIVALENCE_P_COLUMN,
         _SHARED_TASKS_COLUMN,
         *_PAIR_DATA_FIELDS,
@@ -822,9 +835,11 @@ class MetricChangeTable(PairSection):
     def tables(self) -> Iterator[Table]:
         change = self.metric_change
         title = f"Change from {change.start_metric.name} to {change.end_metric.name}"
-        yield replace(self.table(self.records, title), rows_without_full=_SHOWN_CHANGE_ROWS)
+        yield replace(
+            self.table(self.records, title), rows_without_full=_MAX_ROWS_OF_METRIC_CHANGES
+        )
 
-    answers = CHANGE_COMPARISON_ANSWERS
+    answers = METRIC_CHANGE_ANSWERS
 
     @property
     def tested_pairs(self) -> list[Pair]:
@@ -858,7 +873,7 @@ def _no_shared_tasks_error(counts: Counts, pair: Comparison) -> ParameterError:
     )
 
 
-def _reasons_not_compared(
+def _reasons_with_pair_counts(
     lacking: Sequence[Comparison],
 ) -> Iterator[tuple[str, int, tuple[str, ...]]]:
     short, models, other_reasons = list[str](), dict[SeriesKey, str](), list[str]()
@@ -884,7 +899,7 @@ def _results_with_reasons(compared: Sequence[Comparison]) -> Iterator[Result]:
             yield Result(rates.series, rates.metric.name, rates.metric.k, estimate)
 
 
-def parse_change_name(value: Any) -> str:
+def checked_change_text(value: Any) -> str:
     """Check that the text is a change such as "pass@1:pass@100", and return the text."""
     try:
         parse_change(value)
@@ -902,9 +917,10 @@ class CompareRunner(CommandRunner, CompareOptions):
     supports_range_only_metrics = True
 
     sections = (
-        RankingTable, BaselineTable, PairTable, MetricChangeTable, CrossingTable, FlippedPairTable,
+        RankingTable, BaselineTable, PairTable, ChangeComparisonTable, CrossingTable,
+        FlipCountsByPairTable,
         FlippedTaskTable,
-        SensitivityTable, CoverPairTable, NoiseTable, IntegrityTable,
+        SensitivityTable, CoverPairTable, DifferenceVarianceTable, IntegrityTable,
     )  # fmt: skip
 
     missing_bounds_refusal_by_option: ClassVar[Mapping[OptionWithValue, str]] = {
@@ -937,7 +953,7 @@ class CompareRunner(CommandRunner, CompareOptions):
         names_metrics = options.metric_options.k or options.metric_options.metrics
         return super().selected_metrics(options, all_counts) if names_metrics else metrics
 
-    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: ReadCountsFunction) -> Analysis:
         confidence = options.confidence.require_intervals().for_differences()
         options = replace(options, confidence=confidence)
         runs = RunAndBaseline(None)
@@ -946,7 +962,9 @@ class CompareRunner(CommandRunner, CompareOptions):
         if runs.baseline is None:
             study = super().read_analysis(
                 options,
-                lambda request, source=None: read(request.with_kept_model(self.baseline), source),
+                lambda request, source=None: read(
+                    request.with_additional_model(self.baseline), source
+                ),
             )
             require_no_copies(study.counts, options.request.models)
             request = self.request(options)
@@ -963,7 +981,7 @@ class CompareRunner(CommandRunner, CompareOptions):
         notes = (note.with_prefix(f"baseline {label}") for note in reading_notes(baseline_data))
         return replace(study, baseline=counts_of_baseline, reading_messages=(*runs.notes, *notes))
 
-    def read_and_report(self, options: SharedOptions, read: CountsFunction) -> Report:
+    def read_and_report(self, options: SharedOptions, read: ReadCountsFunction) -> Report:
         """Read the data and compute the report.
 
         For data with one model, the error suggests how to compare the runs of this model.
@@ -998,7 +1016,7 @@ class CompareRunner(CommandRunner, CompareOptions):
             stability = list(verdict_stabilities(study, self.sensitivity, baseline))
         study = replace(study, counts=self._without_sensitivity_groups(study.counts))
         confidence, rules = study.confidence, study.comparison_options
-        changes = list(changes_between_metrics(study, change)) if change else []
+        changes = list(model_changes_between_metrics(study, change)) if change else []
         chosen_pairs = choose_pairs(study, baseline, changes)
         compared = compare_pairs(chosen_pairs, confidence, rules)
         if not any(len(c.tasks) for c in compared):
@@ -1030,18 +1048,18 @@ class CompareRunner(CommandRunner, CompareOptions):
             )
         ]
         if baseline is None:
-            standings = models_by_rank(ranks, metric_pairs)
+            standings = models_in_rank_order(ranks, metric_pairs)
             sections.insert(0, RankingTable(study, standings, metric_pairs, single_model))
         elif not single_model:
             rows = baseline_rows(metric_pairs, baseline)
             sections.insert(0, BaselineTable(study, rows, metric_pairs, baseline))
         if change:
-            sections.append(MetricChangeTable(study, change_pairs, change))
+            sections.append(ChangeComparisonTable(study, change_pairs, change))
         if self.crossings:
             sections.append(CrossingTable(study, list(crossings.values())))
         if self.flips:
             flipped = find_flips(model_pairs_for_flips(study, comparisons), confidence.level)
-            sections.append(FlippedPairTable(study, flipped))
+            sections.append(FlipCountsByPairTable(study, flipped))
             sections.append(FlippedTaskTable(study, flip_results(flipped)))
         if self.sensitivity:
             sections.append(SensitivityTable(study, stability, self.sensitivity))
@@ -1049,10 +1067,10 @@ class CompareRunner(CommandRunner, CompareOptions):
         if len(tested) < len(metrics):
             sections.append(
                 CoverPairTable(
-                    ranged, cover_pairs(ranged, baseline), rows_without_full=ROWS_WITHOUT_FULL
+                    ranged, cover_pairs(ranged, baseline), rows_without_full=MAX_ROWS_IN_SHORT_TABLE
                 )
             )
-        sections.append(NoiseTable(study, pair_variances(study, comparisons)))
+        sections.append(DifferenceVarianceTable(study, pair_variances(study, comparisons)))
         sections.append(IntegrityTable.from_study(study))
         return build_report(
             ranged, sections, messages=study.messages((), short=list(_results_with_reasons(
@@ -1068,13 +1086,13 @@ class CompareRunner(CommandRunner, CompareOptions):
         options_set = [*changed_option_names(self), *changed_option_names(study.comparison_options)]
         problem = f"{name} is a range, which has no test; add another metric, for example pass@1"
         untested = [o for o in options_set if o not in ("--baseline", "--unpaired")]
-        raise_first_applicable_error("contradicting-options", *(
+        raise_for_first_true_condition("contradicting-options", *(
             (True, OptionWithValue(option), problem, ()) for option in untested
         ))  # fmt: skip
         pairs = cover_pairs(study, baseline)
         if not any(len(pair.comparison.tasks) for pair in pairs):
             raise _no_shared_tasks_error(study.counts, pairs[0].comparison)
-        section = CoverPairTable(study, pairs, rows_without_full=ROWS_WITHOUT_FULL)
+        section = CoverPairTable(study, pairs, rows_without_full=MAX_ROWS_IN_SHORT_TABLE)
         return build_report(
             study, [section],
             messages=(*study.messages(()), *lacking_tasks_message(study.counts)),
@@ -1095,7 +1113,7 @@ class CompareRunner(CommandRunner, CompareOptions):
         return counts.without_group(self.sensitivity) if self.sensitivity else counts
 
 
-class UnlistedPairsSection(PairTable):
+class PairAnswerWithoutTable(PairTable):
     """The answer about all pairs of models, without a table that lists the pairs."""
 
     def tables(self) -> Iterator[Table]:
@@ -1105,7 +1123,7 @@ class UnlistedPairsSection(PairTable):
         return iter(())
 
 
-class CompareWithoutPairsRunner(CompareRunner):
+class CompareWithoutPairTableRunner(CompareRunner):
     """The comparison of many models, with a ranking but without a table of all pairs."""
 
-    pair_table_class = UnlistedPairsSection
+    pair_table_class = PairAnswerWithoutTable

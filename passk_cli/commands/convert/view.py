@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 
 from passk_cli.cleanup import file_moved_at_end
 from passk_cli.commands.convert import ConvertOptions
-from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
+from passk_cli.commands.runner import CommandRunner, ReadCountsFunction, SharedOptions
 from passk_cli.commands.written_counts import (
-    WrittenCountsTable,
+    CountsWrittenToFileTable,
+    model_counts_written_to_file,
     refuse_reserved_columns,
-    written_counts_by_model,
 )
-from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
+from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
 from passk_cli.files.export import output_format, write_columns
 from passk_cli.files.request import KEEP_MISSING, MISSING_FIXES, Conversion
 from passk_cli.files.roles import AMOUNT_UNITS, CONTAINS_COUNTS_PROBLEM, COUNTS_COLUMNS
@@ -48,7 +48,7 @@ CONVERT_ANSWERS = (
 )  # fmt: skip
 
 
-class ConvertedCountsTable(WrittenCountsTable):
+class ConversionSummaryTable(CountsWrittenToFileTable):
     """The number of tasks and attempts per model that `passk convert` wrote."""
 
     def footer_parts(self) -> Iterator[str]:
@@ -59,13 +59,13 @@ class ConvertedCountsTable(WrittenCountsTable):
 class ConvertRunner(CommandRunner, ConvertOptions):
     """Reads the data of `passk convert` and computes its report."""
 
-    sections = (ConvertedCountsTable,)
+    sections = (ConversionSummaryTable,)
 
     reports_metrics: ClassVar[bool] = False
 
     missing_bounds_refusal: ClassVar[str] = "a table of counts contains one number of passes"
 
-    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: ReadCountsFunction) -> Analysis:
         """Write the table to the output file, and return the data in the table."""
         if self.output is None:
             output_fix = SuggestedFix({"--output": Placeholder("FILE")}, "names the file")
@@ -77,7 +77,7 @@ class ConvertRunner(CommandRunner, ConvertOptions):
         without = (SuggestedFix({"--spark-master": None}),)
         idle = self.spark_master is not None and self.engine != "spark"
         about = OptionWithValue("--spark-master"), "only Spark uses this option", without
-        raise_first_applicable_error("contradicting-options", (idle, *about))
+        raise_for_first_true_condition("contradicting-options", (idle, *about))
         if self.counts:
             contradictions: dict[str | OptionWithValue, object] = {
                 OptionWithValue("--with"): self.columns,
@@ -99,7 +99,7 @@ class ConvertRunner(CommandRunner, ConvertOptions):
                 options_of_fix = {"--counts": True, "--map": Placeholder("FILE")}
                 settles = (SuggestedFix(options_of_fix, "writes counts"),)
         reasons = ((applies, at, problem, settles) for at, applies in contradictions.items())
-        raise_first_applicable_error("contradicting-options", *reasons)
+        raise_for_first_true_condition("contradicting-options", *reasons)
         if self.counts:
             refuse_reserved_columns(request.by, COUNTS_COLUMNS, "the output")
             option_names = request.given_options | ({"missing"} if self.missing else set())
@@ -133,7 +133,7 @@ class ConvertRunner(CommandRunner, ConvertOptions):
 
     def report(self, study: Analysis) -> Report:
         counts = study.counts
-        sections = [ConvertedCountsTable(study, written_counts_by_model(counts))]
+        sections = [ConversionSummaryTable(study, model_counts_written_to_file(counts))]
         # The converted table lists every benchmark separately, so messages about pooled benchmarks
         # do not apply.
         messages = [m for m in study.messages(()) if m.name != POOLED_BENCHMARKS.name]

@@ -29,14 +29,14 @@ class Frontier(NamedTuple):
     p : p-value of the hypothesis that the model is on the frontier. The p-value against one rival
         is the larger of the two one-sided p-values (rival cheaper, rival better). The smallest
         p-value of all rivals is multiplied by the number of pairs.
-    dominating_rival : index of the rival with the smallest p-value, or −1 if no rival is both
-        cheaper and better.
+    dominating_rival_indices : index of the rival with the smallest p-value, or −1 if no rival is
+        both cheaper and better.
     """
 
     on_frontier: Bools
     resample_share: Floats
     p: Floats
-    dominating_rival: Ints
+    dominating_rival_indices: Ints
 
 
 def is_on_frontier(cost: Floats, rate: Floats) -> Bools:
@@ -76,7 +76,7 @@ def pareto_frontier(
 
     >>> cost = np.array([[1.0, 2.0], [1.2, 2.5], [0.9, 1.8], [1.1, 2.1]])
     >>> result = pareto_frontier(cost, np.array([[1, 0], [1, 1], [0, 1], [1, 0]]))
-    >>> result.on_frontier.tolist(), result.dominating_rival.tolist()
+    >>> result.on_frontier.tolist(), result.dominating_rival_indices.tolist()
     ([True, False], [-1, 0])
     """
     models = cost.shape[1]
@@ -130,17 +130,17 @@ class LeadCrossings(NamedTuple):
 
     crossing_ranges : ranges that together contain all crossings at the confidence level.
     lead_ranges : ranges in which one model is significantly ahead or both models tie.
-    pass_rate_gap : pass@$b of the first model minus pass@$b of the second model.
-    gap_low, gap_high : simultaneous band of the difference. If attempts end before the budget is
-        spent, the difference is a range, and the band contains both ends of this range.
+    pass_rate_gaps : pass@$b of the first model minus pass@$b of the second model.
+    gap_band_low, gap_band_high : simultaneous band of the difference. If attempts end before the
+        budget is spent, the difference is a range, and the band contains both ends of this range.
     """
 
     crossing_budgets: tuple[float, ...]
     crossing_ranges: tuple[BudgetCrossingRange, ...]
     lead_ranges: tuple[BudgetRangeLead, ...]
-    pass_rate_gap: Floats
-    gap_low: Floats
-    gap_high: Floats
+    pass_rate_gaps: Floats
+    gap_band_low: Floats
+    gap_band_high: Floats
 
 
 def lead_crossings(

@@ -23,7 +23,7 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.value_range import name_with_groups, named_group_values
 from passk_cli.study.values import SeriesKey
 
-_CHEAPEST_PHRASES = {
+_CHEAPEST_PHRASE_BY_AMOUNT = {
     "cost": "is cheapest", "tokens": "needs fewest tokens",
     "tokens_in": "needs fewest input tokens", "tokens_out": "needs fewest output tokens",
     "duration": "is quickest", "turns": "needs fewest turns",
@@ -39,7 +39,11 @@ def cost_sentence_fields(
     If there are several models, the lowest cost has no interval. If models have different tasks,
     the answer contains only numbers for the shared tasks.
     """
-    groups, noun, least = study.counts.group_names, AMOUNT_NOUNS[amount], _CHEAPEST_PHRASES[amount]
+    groups, noun, least = (
+        study.counts.group_names,
+        AMOUNT_NOUNS[amount],
+        _CHEAPEST_PHRASE_BY_AMOUNT[amount],
+    )
     message_names = {message.name for message in study.counts.read_facts.messages}
 
     def name(summary: CostSummary) -> str:
@@ -76,7 +80,8 @@ def cost_sentence_fields(
         "ties": [name(pair.second) for pair in tied],
         "reason": best_pairs[0].difference.estimate.reason if best_pairs
         else "no task that both models have",
-        "unsure": [name(summary) for summary in records if summary.may_cost_less_than(best)],
+        "unsure": [name(summary) for summary in records
+            if summary.is_lower_limit_below_cost_of(best)],
         "leaders": [f"{models[0].series[0]} ({named_group_values(group, groups)})"
                     for group, models in first.items()] if groups else [],
     }  # fmt: skip
@@ -91,7 +96,10 @@ def cost_sentence_fields(
             "highest": max(prices, key=lambda price: price.value or 0.0, default=None),
         }  # fmt: skip
     for pair in pairs if len(ranked) > 1 and not groups else ():
-        ahead = [(pair.budgets_ahead(True), pair.first), (pair.budgets_ahead(False), pair.second)]
+        ahead = [
+            (pair.budget_range_ahead(True), pair.first),
+            (pair.budget_range_ahead(False), pair.second),
+        ]
         (low, cheap), (high, big) = sorted(ahead, key=lambda side: side[0] or (math.inf,))
         if low is not None and high is not None:
             return fields | {"low": low[1], "cheap": name(cheap), "high": high[0],

@@ -36,7 +36,7 @@ from passk_cli.study.values import (
 FRONTIER_RESULT_NAME = "frontier"
 # Default budgets are 1, 2 or 5 times a power of ten.
 _ROUND_BUDGET_STEPS = (1.0, 2.0, 5.0, 10.0)
-_MIN_BUDGET_RANGE_RATIO = 4.0
+_MIN_DEFAULT_BUDGET_RATIO = 4.0
 # passk compares pass@$b of two models at _BUDGETS budgets. In groups of more than _MOST_CROSSED
 # models, passk compares pass@$b only for pairs with the cheapest model.
 _BUDGETS, _MOST_CROSSED = 48, 8
@@ -58,7 +58,7 @@ class CostSummary:
     cost_per_success: Result
     pass_rates_within_budgets: tuple[Result, ...]
 
-    def attempts_at(self, tasks: Ints) -> AttemptValueCounts:
+    def attempt_amounts_at(self, tasks: Ints) -> AttemptValueCounts:
         return self.attempts.take_cells(np.searchsorted(self.task_codes, tasks))
 
     @property
@@ -78,7 +78,7 @@ class CostSummary:
         estimate = self.cost_per_success.estimate
         return estimate.value is not None and estimate.range_upper_end is None
 
-    def may_cost_less_than(self, rival: CostSummary) -> bool:
+    def is_lower_limit_below_cost_of(self, rival: CostSummary) -> bool:
         """Whether this model may be cheaper per solved task than the rival.
 
         The answer is yes only if costs of this model are missing.
@@ -115,7 +115,7 @@ def cost_summaries(study: Analysis, amount: str, budgets: Sequence[float]) -> li
         tasks = shared_tasks(rivals)
         if len(tasks) and any(len(rival.task_codes) > len(tasks) for rival in rivals):
             for rival in rivals:
-                spent = _task_costs(rival.attempts_at(tasks), None)
+                spent = _task_costs(rival.attempt_amounts_at(tasks), None)
                 rate = float(spent.pass_rate.mean())
                 shared[rival.series] = float(spent.mean_cost.mean()) / rate if rate else math.inf
     return sorted(summaries, key=lambda summary: summary.sort_key(shared.get(summary.series)))
@@ -210,7 +210,7 @@ def default_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
         min(model_costs[0] for model_costs in priced),
         max(model_costs[1] for model_costs in priced),
     )
-    high = max(high, _MIN_BUDGET_RANGE_RATIO * low)
+    high = max(high, _MIN_DEFAULT_BUDGET_RATIO * low)
     budgets = []
     for amount in (low, math.sqrt(low * high), high):
         power = 10.0 ** math.floor(math.log10(amount))
@@ -250,7 +250,7 @@ class CostComparison:
         low, high = limits[0] if limits else (None, None)
         return Estimate(at, low=low, high=high, unit=unit)
 
-    def budgets_ahead(self, first: bool) -> tuple[float, float] | None:
+    def budget_range_ahead(self, first: bool) -> tuple[float, float] | None:
         """The lowest and highest budget at which a model solves significantly more tasks, or None.
 
         first : whether the model is the first or the second model of the comparison.
@@ -290,7 +290,7 @@ def _group_comparisons(study: Analysis, rivals: Sequence[CostSummary]) -> Iterat
     compared = compare_costs_per_success(
         [(*pair, tasks) for pair, tasks in shared],
         lambda rival, tasks: _task_costs(
-            rival.attempts_at(tasks), cluster_codes(study.counts, tasks)
+            rival.attempt_amounts_at(tasks), cluster_codes(study.counts, tasks)
         ),
         confidence, tests, together=together,
     )  # fmt: skip
@@ -340,7 +340,9 @@ def _lead_crossings(
         if not together:
             solved = {}
         if not solved:
-            group_attempts = [rival.attempts_at(tasks) for rival in (rivals if together else pair)]
+            group_attempts = [
+                rival.attempt_amounts_at(tasks) for rival in (rivals if together else pair)
+            ]
             least = min(
                 model_attempts.value[model_attempts.value > 0].min()
                 for model_attempts in group_attempts
@@ -356,7 +358,7 @@ def _lead_crossings(
         for rival in pair:
             if rival.series not in solved:
                 solved[rival.series] = pass_within_budget(
-                    *_attempt_arrays(rival.attempts_at(tasks)), budgets
+                    *_attempt_arrays(rival.attempt_amounts_at(tasks)), budgets
                 )
         (first, most), (second, second_most) = (solved[rival.series] for rival in pair)
         yield lead_crossings(
@@ -383,7 +385,7 @@ def frontier_results(study: Analysis, summaries: Sequence[CostSummary]) -> dict[
         if len(rivals) < 2 or len(shared) < 2:
             continue
         clusters = cluster_codes(study.counts, shared)
-        spent = [_task_costs(rival.attempts_at(shared), clusters) for rival in rivals]
+        spent = [_task_costs(rival.attempt_amounts_at(shared), clusters) for rival in rivals]
         rates = [rival.pass_rate.values for rival in rivals]
         cost = np.stack([spending.mean_cost for spending in spent], axis=1)
         rate = np.stack(

@@ -25,7 +25,7 @@ from passk_cli.commands.cost.summary import (
     frontier_results,
     shared_tasks,
 )
-from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
+from passk_cli.commands.runner import CommandRunner, ReadCountsFunction, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.files.request import Request
@@ -55,8 +55,8 @@ from passk_cli.text import join_names
 
 _UNIT_NAMES = {"$": "US dollars", "s": "seconds"}
 _FRONTIER, _LOG = ("frontier", "frontier of all groups"), 4
-# A chart shows the names of at most _MAX_CHART_MODEL_NAMES models.
-_MAX_CHART_MODEL_NAMES = 7
+# A chart shows the names of at most _MAX_NAMED_FRONTIER_MODELS models.
+_MAX_NAMED_FRONTIER_MODELS = 7
 _WHICH_TASKS_ARE_USED = (
     "Each row of the table uses all tasks of its model. Comparisons of pairs and the frontier use"
     " only the tasks that all models have. If all models share fewer than two tasks, each pair uses"
@@ -117,9 +117,9 @@ _COST_PER_SUCCESS_COLUMN = Column(
     " cost of failed attempts.",
     cell_of_record=lambda summary: amount_or_minimum(summary.cost_per_success.estimate),
 )  # fmt: skip
-_BUDGET_COLUMNS = Column(
+_PASS_RATE_BY_BUDGET_COLUMN = Column(
     "{0.name}", "share", meaning="{0.meaning}",
-    repeated_items=lambda section: section.budget_columns,
+    repeated_items=lambda section: section.pass_at_budget_columns,
     example=_PASS_AT_BUDGET_COLUMN, cell_of_record=lambda summary, number: next(
         fact.estimate for fact in summary.pass_rates_within_budgets if fact.name == number.name),
 )  # fmt: skip
@@ -137,12 +137,12 @@ class CostTable(Section[CostSummary]):
         replace(_COST_PER_SUCCESS_COLUMN,
             meaning=f"{_COST_PER_SUCCESS_COLUMN.meaning} A ~ marks costs that are not"
             " significantly higher than the lowest cost of the group.",
-                repeated_items=lambda section: [section.tied_models], example="",
+                repeated_items=lambda section: [section.tie_with_cheapest_by_series], example="",
                 cell_of_record=lambda summary, ties:
                 amount_or_minimum(summary.cost_per_success.estimate)
                 if summary.series not in ties
                 else replace(summary.cost_per_success.estimate, verdict_sign="~")),
-        _PASS_RATE_COLUMN, _COST_PER_ATTEMPT_COLUMN, _BUDGET_COLUMNS,
+        _PASS_RATE_COLUMN, _COST_PER_ATTEMPT_COLUMN, _PASS_RATE_BY_BUDGET_COLUMN,
         Column("frontier", visibility=FULL, meaning="Position relative to the frontier of cost per"
                " attempt and pass@1. on: no model is both cheaper and better. behind: another model"
                " is cheaper and better, significantly after adjustment for the number of pairs."
@@ -165,7 +165,7 @@ class CostTable(Section[CostSummary]):
     frontier_results: Mapping[SeriesKey, Result] = field(default_factory=dict)
 
     @property
-    def budget_columns(self) -> list[MetricColumn]:
+    def pass_at_budget_columns(self) -> list[MetricColumn]:
         names = [fact.name for fact in self.records[0].pass_rates_within_budgets]
         return [
             MetricColumn(name, "" if place else _PASS_AT_BUDGET_COLUMN.meaning, "share")
@@ -173,7 +173,7 @@ class CostTable(Section[CostSummary]):
         ]
 
     @cached_property
-    def tied_models(self) -> dict[SeriesKey, CostComparison]:
+    def tie_with_cheapest_by_series(self) -> dict[SeriesKey, CostComparison]:
         """A dict that maps each model that ties with the cheapest model of its group to the
         comparison of the two models."""
         first = {
@@ -200,7 +200,11 @@ class CostTable(Section[CostSummary]):
 
     def answer(self) -> Iterator[AnswerSentence]:
         fields = cost_sentence_fields(
-            self.study, self.records, self.cost_comparisons, self.tied_models, self.amount_name
+            self.study,
+            self.records,
+            self.cost_comparisons,
+            self.tie_with_cheapest_by_series,
+            self.amount_name,
         )
         yield from first_true_sentence(CHEAPEST_MODEL_ANSWERS, fields)
         yield from true_sentences(FURTHER_COST_ANSWERS, fields)
@@ -262,7 +266,7 @@ class CostTable(Section[CostSummary]):
             y_title="pass@1",
         )  # fmt: skip
         places = np.linspace(
-            0, len(frontier) - 1, min(len(frontier), _MAX_CHART_MODEL_NAMES)
+            0, len(frontier) - 1, min(len(frontier), _MAX_NAMED_FRONTIER_MODELS)
         ).round()
         leading = tuple(frontier[int(place)][-1] for place in places)
         return (
@@ -276,7 +280,7 @@ class CostTable(Section[CostSummary]):
         # does not repeat the unit.
         unit = AMOUNT_UNITS_AND_NOUNS[self.amount_name][0]
         yield "" if unit in _UNIT_NAMES else unit
-        if self.tied_models:
+        if self.tie_with_cheapest_by_series:
             of_group = " of its group" if self.study.counts.group_names else ""
             yield f"~ tied with the first{of_group}"
         yield from self.study.sizes_and_intervals_text(
@@ -288,7 +292,7 @@ class CostTable(Section[CostSummary]):
             for fact in o.pass_rates_within_budgets
         ):
             yield "pass@$B is a range if attempts ended before the budget was spent"
-        elif self.has_default_budgets and self.budget_columns:
+        elif self.has_default_budgets and self.pass_at_budget_columns:
             yield OptionHint("other budgets", OptionWithValue("--at"))
 
     def full_footer_parts(self) -> Iterator[str]:
@@ -337,7 +341,7 @@ def _frontier_cell(summary: CostSummary, facts: Mapping[SeriesKey, Result], part
 def _budgets_ahead_text(pair: CostComparison, *, first: bool) -> str | None:
     texts = (
         amount_text(float(f"{end:.3g}"), pair.difference.estimate.unit)
-        for end in pair.budgets_ahead(first) or ()
+        for end in pair.budget_range_ahead(first) or ()
     )
     return "–".join(dict.fromkeys(texts)) or None
 
@@ -391,7 +395,7 @@ class CostRunner(CommandRunner, CostOptions):
     def request(self, options: SharedOptions) -> Request:
         return replace(options.request, cluster=options.confidence.cluster, attempts=(self.of,))
 
-    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: ReadCountsFunction) -> Analysis:
         """Read the data. If --of names an amount that the data lacks, the error lists the amounts
         that the data contains."""
         try:

@@ -20,7 +20,7 @@ _TENTHS = range(1, 10)
 _BRIEF, _SAID = ("cover@0.2", "cover@0.5", "cover@0.8", "cover@0.9"), "cover@0.8"
 
 
-class CoverCurveTable(SeriesMetricTable):
+class CoverBySuccessRateTable(SeriesMetricTable):
     """One row per model and one column per threshold of cover@τ."""
 
     shown_when = "with -m cover"
@@ -59,7 +59,7 @@ class CoverCurveTable(SeriesMetricTable):
         return (chart,) if rows else ()
 
 
-def cover_report(study: Analysis) -> Report:
+def cover_by_success_rate_report(study: Analysis) -> Report:
     """The report of cover@τ for all thresholds. Models with the highest cover@0.8 come first."""
     metrics = [Metric("cover@", 1, Fraction(tenth, 10)) for tenth in _TENTHS]
     confidence = study.confidence.for_metrics(metrics)
@@ -71,6 +71,6 @@ def cover_report(study: Analysis) -> Report:
         if fact.name == _SAID
     }
     facts.sort(key=lambda fact: (best[fact.series], fact.series))
-    section = CoverCurveTable(study, rows_by_series(facts))
+    section = CoverBySuccessRateTable(study, rows_by_series(facts))
     messages = (*study.messages(facts), *lacking_tasks_message(study.counts))
     return build_report(study, [section], messages=messages)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, group_pairs
-from passk_cli.errors import ParameterError, raise_first_applicable_error
+from passk_cli.errors import ParameterError, raise_for_first_true_condition
 from passk_cli.files.exact_rates import TasksWithExactRates
 from passk_cli.files.request import MORE_LABELS_FIX
 from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, log_spaced_ks
@@ -53,7 +53,7 @@ _MOST_POINTS = 100_000
 _BATCH, _BLOCK_KS, _BLOCK_CELLS = 8, 64, 1 << 21
 
 
-class StepGain(NamedTuple):
+class GainBetweenKs(NamedTuple):
     """The gain of pass@k between two values of k.
 
     equally_hard_gain : gain of pass@k that would result if all tasks were equally hard.
@@ -81,7 +81,7 @@ class ModelCurves:
 
     series: SeriesKey
     results_by_curve: Mapping[str, Sequence[Result]]
-    step_gains: Sequence[StepGain]
+    step_gains: Sequence[GainBetweenKs]
     never_passed_share: Result
     always_passed_share: Result
     rate_moments: Sequence[Result] = ()
@@ -144,13 +144,13 @@ class ModelCurves:
 class KGrid:
     """The values of k at which curves are computed.
 
-    There are about `point_count` values of k, up to `max_k`. If `fixed_ks` is not empty, curves are
-    computed only at these values of k.
+    There are about `point_count` values of k, up to `max_k`. If `exclusive_ks` is not empty, curves
+    are computed only at these values of k.
     """
 
     point_count: int | None = 40
     max_k: int | None = None
-    fixed_ks: tuple[int, ...] = ()
+    exclusive_ks: tuple[int, ...] = ()
 
     def ks_up_to(self, last: int) -> Ints:
         """The values of k of this grid that are at most `last` and at most `max_k`.
@@ -159,8 +159,8 @@ class KGrid:
         [1, 2, 5, 10, 22, 100]
         """
         last = last if self.max_k is None else min(self.max_k, last)
-        if self.fixed_ks:
-            return np.array([k for k in sorted(self.fixed_ks) if k <= last] or [last])
+        if self.exclusive_ks:
+            return np.array([k for k in sorted(self.exclusive_ks) if k <= last] or [last])
         if self.point_count is None and last > _MOST_POINTS:
             raise ParameterError(
                 OptionWithValue("--points", "all"),
@@ -177,10 +177,10 @@ class KGrid:
     def table_ks(self, ks: Sequence[int]) -> list[int]:
         """The values in `ks` that a table shows.
 
-        If `fixed_ks` is set, a table shows all values.  Otherwise, a table shows only round numbers
-        and the last value.
+        If `exclusive_ks` is set, a table shows all values.  Otherwise, a table shows only round
+        numbers and the last value.
         """
-        return [k for k in ks if self.fixed_ks or k in round_numbers_up_to(ks[-1])]
+        return [k for k in ks if self.exclusive_ks or k in round_numbers_up_to(ks[-1])]
 
 
 def round_numbers_up_to(last: int) -> list[int]:
@@ -193,15 +193,17 @@ def round_numbers_up_to(last: int) -> list[int]:
     return [*(k for k in round_ones if k < last), last]
 
 
-def gain_steps(ks: Sequence[int], *shared: Sequence[int]) -> list[tuple[int, int]]:
+def k_pairs_of_gains(ks: Sequence[int], *shared: Sequence[int]) -> list[tuple[int, int]]:
     """The pairs (start, k) for which passk reports the gain of pass@k from `start` to k.
 
     The first pairs are (1, 10) and (10, 100), as far as the curve reaches. If the curve ends below
     10, the first pair is (1, last k). Further pairs contain the first and the last value of `ks`,
     and the first and the last value of each sequence in `shared`.
 
-    >>> gain_steps([1, 2, 250]), gain_steps([1, 7]), gain_steps([1]), gain_steps([1, 2, 3], [1, 2])
-    ([(1, 10), (10, 100), (1, 250)], [(1, 7)], [], [(1, 3), (1, 2)])
+    >>> [k_pairs_of_gains(ks) for ks in ([1, 2, 250], [1, 7], [1])]
+    [[(1, 10), (10, 100), (1, 250)], [(1, 7)], []]
+    >>> k_pairs_of_gains([1, 2, 3], [1, 2])
+    [(1, 3), (1, 2)]
     """
     within = [k for k in USUAL_K if k <= ks[-1]]
     usual = within if len(within) > 1 else sorted({1, ks[-1]})
@@ -212,7 +214,7 @@ def gain_steps(ks: Sequence[int], *shared: Sequence[int]) -> list[tuple[int, int
 
 
 @dataclass(frozen=True)
-class KRange:
+class KRangeOfSameTasks:
     """A range of k in which one model has values for the same tasks."""
 
     task_values: TaskValues
@@ -254,8 +256,8 @@ class CurveComputation:
 
     simultaneous : whether the intervals of both curves of a model are valid for all values of k
         simultaneously.
-    includes_unevenness : whether Δ_k, the coverage deficit, and the mean, standard deviation and
-        skewness of the success rates are also computed.
+    includes_unevenness_measures : whether Δ_k, the coverage deficit, and the mean, standard
+        deviation and skewness of the success rates are also computed.
     """
 
     study: Analysis
@@ -263,7 +265,7 @@ class CurveComputation:
     further_metrics: Sequence[Metric] = ()
     curve_names: Sequence[str] = CURVE_NAMES
     simultaneous: bool = False
-    includes_unevenness: bool = False
+    includes_unevenness_measures: bool = False
 
     def curves(self) -> tuple[list[ModelCurves], list[ModelCurves], list[float]]:
         """Compute the curves of each model, the curves to draw, and the levels of the bands.
@@ -275,12 +277,12 @@ class CurveComputation:
         """
         study, grid, most = self.study, self.grid, int(self.study.counts.n.max())
         last = min(grid.max_k or most, most)
-        raise_first_applicable_error("bad-option-value", (
+        raise_for_first_true_condition("bad-option-value", (
             last > MOST_CURVE_K, "", f"k = {last:,} is too large for a curve of counts",
             (SuggestedFix({"--max-k": MOST_CURVE_K}, "is the maximum"),),
         ))  # fmt: skip
         if grid.max_k is not None and grid.max_k > most:
-            option = "-k" if grid.fixed_ks else "--max-k"
+            option = "-k" if grid.exclusive_ks else "--max-k"
             shorter = SuggestedFix({option: None}, "ends the curve at the number of attempts")
             raise ParameterError(
                 OptionWithValue(option, str(grid.max_k)),
@@ -293,7 +295,9 @@ class CurveComputation:
             study.confidence.require_valid_for_missing_outcomes()
             require_monotone(self.further_metrics)
             ends = [replace(self, study=end) for end in study.analyses_at_missing_bounds]
-            failing, passing = ([end._curves(end._k_ranges(s)) for s in order] for end in ends)
+            failing, passing = (
+                [end._curves(end._k_ranges_of_series(s)) for s in order] for end in ends
+            )
             end_curves = [
                 replace(model, series=(f"{model.series[0]} (missing {word})", *model.series[1:]))
                 for word, models in (("fail", failing), ("pass", passing))
@@ -301,9 +305,12 @@ class CurveComputation:
             ]
             bounds = zip(failing, passing, strict=True)
             return [low.ranges_up_to_curves(high) for low, high in bounds], end_curves, []
-        stretches = [self._k_ranges(s) for s in order]
+        stretches = [self._k_ranges_of_series(s) for s in order]
         if self.simultaneous:
-            stretches = [[band] for band in self._band_ranges([k_range for [k_range] in stretches])]
+            stretches = [
+                [band]
+                for band in self._k_ranges_with_band_levels([k_range for [k_range] in stretches])
+            ]
         ks_by_series = [
             {k for k_range in several for k in k_range.ks.tolist()} for several in stretches
         ]
@@ -318,23 +325,23 @@ class CurveComputation:
             [ranges[0].level for ranges in stretches] if self.simultaneous else [],
         )
 
-    def _k_ranges(self, s: int) -> list[KRange]:
+    def _k_ranges_of_series(self, s: int) -> list[KRangeOfSameTasks]:
         study = self.study
         [rates] = study.task_values([Metric("pass@", 1)], [s])
         if rates.label_degrees_of_freedom is not None:
-            return self._label_corrected_range(rates)
+            return self._label_corrected_k_ranges(rates)
         drop = study.short_tasks == "drop"
         ends = np.unique(rates.n).tolist() if drop else [int(rates.n.min())]
         ks = self.grid.ks_up_to(ends[-1])
         return [
-            KRange(
+            KRangeOfSameTasks(
                 rates.restrict(rates.tasks[rates.n >= until]), ks_in_range, study.confidence.level
             )
             for after, until in pairwise([0, *ends])
             if len(ks_in_range := ks[(ks > after) & (ks <= until)])
         ]
 
-    def _label_corrected_range(self, rates: TaskValues) -> list[KRange]:
+    def _label_corrected_k_ranges(self, rates: TaskValues) -> list[KRangeOfSameTasks]:
         largest_k, labels = self.grid.max_k or 1, rates.labels
         reason, most = "labels of other attempts can correct only k = 1", 1
         if labels is not None:
@@ -348,9 +355,11 @@ class CurveComputation:
                 settles=[MORE_LABELS_FIX],
             )  # fmt: skip
         ks = self.grid.ks_up_to(min(int(rates.n.min()), max(most, largest_k)))
-        return [KRange(rates, ks, self.study.confidence.level)]
+        return [KRangeOfSameTasks(rates, ks, self.study.confidence.level)]
 
-    def _band_ranges(self, k_ranges: Sequence[KRange]) -> list[KRange]:
+    def _k_ranges_with_band_levels(
+        self, k_ranges: Sequence[KRangeOfSameTasks]
+    ) -> list[KRangeOfSameTasks]:
         confidence = self.study.confidence
         draws: dict[str, Any] = {**confidence.resample_arguments}
         cells = [
@@ -380,7 +389,9 @@ class CurveComputation:
                 levels |= zip(batch, batch_levels, strict=True)
         return [replace(k_range, level=levels[i]) for i, k_range in enumerate(k_ranges)]
 
-    def _curves(self, stretches: Sequence[KRange], *shared: Sequence[int]) -> ModelCurves:
+    def _curves(
+        self, stretches: Sequence[KRangeOfSameTasks], *shared: Sequence[int]
+    ) -> ModelCurves:
         """Compute the curves of one model.
 
         stretches : the ranges of k of this model, in increasing order.
@@ -398,20 +409,21 @@ class CurveComputation:
             name = f"{metric.family}k{metric.k_and_share_text.removeprefix(str(metric.k))}"
             facts = study.results(study.task_values([replace(metric, k=k) for k in ks], [s]))
             points[name] = [self._with_pointwise_level_field(fact) for fact in facts]
-        if self.includes_unevenness:
+        if self.includes_unevenness_measures:
             points |= group_pairs(
                 point for stretch in stretches for point in self._heterogeneity_results(stretch)
             )
         corrected = first.task_values.label_degrees_of_freedom is not None
-        pairs = gain_steps(ks, *shared) if AT in self.curve_names and not corrected else ()
+        pairs = k_pairs_of_gains(ks, *shared) if AT in self.curve_names and not corrected else ()
         last = {k: next(point for point in stretches if point.ks[-1] >= k) for _, k in pairs}
         return ModelCurves(
-            first.task_values.series, points, [self._step_gain(last[k], start, k) for start,
+            first.task_values.series, points, [self._gain_between_ks(last[k], start, k) for start,
                 k in pairs],
             self._task_share(first, "never", first.task_values.c == 0, corrected),
             self._task_share(first, "always", first.task_values.c == first.task_values.n,
                 corrected),
-            list(self._rate_moments(first)) if self.includes_unevenness else (),
+            list(self._rate_mean_sd_and_skewness(first)) if self.includes_unevenness_measures
+            else (),
             self.grid.table_ks(ks),
         )  # fmt: skip
 
@@ -427,7 +439,7 @@ class CurveComputation:
         level = self.study.confidence.interval_level
         return replace(fact, level=level, values=None, extra_fields=more)
 
-    def _curve_results(self, stretch: KRange) -> Iterator[tuple[str, list[Result]]]:
+    def _curve_results(self, stretch: KRangeOfSameTasks) -> Iterator[tuple[str, list[Result]]]:
         rates, confidence = stretch.task_values, replace(self.study.confidence, level=stretch.level)
         if rates.label_degrees_of_freedom is not None:
             s = self.study.counts.series.index(rates.series)
@@ -473,7 +485,7 @@ class CurveComputation:
     def _tasks_are_sample(self) -> bool:
         return self.study.confidence.population == NEW_TASKS
 
-    def _interval_setting(self, stretch: KRange) -> IntervalSetting:
+    def _interval_setting(self, stretch: KRangeOfSameTasks) -> IntervalSetting:
         confidence, clusters = (
             self.study.confidence,
             stretch.task_values.clusters if self._tasks_are_sample else None,
@@ -483,7 +495,7 @@ class CurveComputation:
             confidence.population, level, clusters, confidence.resamples, confidence.seed
         )
 
-    def _heterogeneity_results(self, stretch: KRange) -> Iterator[tuple[str, Result]]:
+    def _heterogeneity_results(self, stretch: KRangeOfSameTasks) -> Iterator[tuple[str, Result]]:
         setting, rates = self._interval_setting(stretch), stretch.task_values
         units = f"tasks; there are {len(rates.n)}"
         if setting.clusters is not None:
@@ -508,7 +520,7 @@ class CurveComputation:
                     yield name, self._with_pointwise_level_field(fact, at_most=bound)
 
     def _result_of_moment_estimate(
-        self, stretch: KRange, name: str, k: int | None, spread: RateMomentEstimate
+        self, stretch: KRangeOfSameTasks, name: str, k: int | None, spread: RateMomentEstimate
     ) -> Result:
         confidence, share, series = (
             self.study.confidence,
@@ -528,7 +540,7 @@ class CurveComputation:
         method = "none" if level is None else method
         return Result(series, name, k, estimate, spread.se, stretch.sample_size, method, level)
 
-    def _step_gain(self, stretch: KRange, start: int, k: int) -> StepGain:
+    def _gain_between_ks(self, stretch: KRangeOfSameTasks, start: int, k: int) -> GainBetweenKs:
         rates, growth = stretch.task_values, GainOverStart("pass@", k, start_k=start)
         n, c = rates.n, rates.c
         gain = self.study.result(replace(rates, metric=growth, values=growth.values(n, c)))
@@ -542,11 +554,11 @@ class CurveComputation:
         even_result = Result(
             rates.series, f"{growth.name}{EQUALLY_HARD_SUFFIX}", k, even, size=stretch.sample_size
         )
-        return StepGain(
+        return GainBetweenKs(
             start, replace(self._with_pointwise_level_field(gain), values=gain.values), even_result
         )
 
-    def _rate_moments(self, stretch: KRange) -> Iterator[Result]:
+    def _rate_mean_sd_and_skewness(self, stretch: KRangeOfSameTasks) -> Iterator[Result]:
         rates = stretch.task_values
         yield self._with_pointwise_level_field(
             replace(self.study.result(rates), name="mean", k=None)
@@ -557,7 +569,9 @@ class CurveComputation:
                 self._result_of_moment_estimate(stretch, name, None, spread)
             )
 
-    def _task_share(self, stretch: KRange, name: str, mask: Bools, corrected: bool) -> Result:
+    def _task_share(
+        self, stretch: KRangeOfSameTasks, name: str, mask: Bools, corrected: bool
+    ) -> Result:
         """The share of tasks for which `mask` is true.
 
         The share has an interval only if the tasks are a random sample.
@@ -625,13 +639,13 @@ def exact_curves(
         skew = Estimate(skewness, signed=True, unit="score")
         shapes = fact("mean", moments.mean), fact("sd", moments.sd), fact("skewness", skew)
     step_gains, mean = [], float(rates.mean())
-    for start, k in gain_steps(ks.tolist()) if AT in names else ():
+    for start, k in k_pairs_of_gains(ks.tolist()) if AT in names else ():
         two = np.array([start, k])
         low, high = rate_curves(rates, two).pass_at_k.tolist()
         even = -np.expm1(two * np.log1p(-mean)) if mean < 1 else np.ones(2)
         name = f"pass@{k}-pass@{start}"
         even_result = fact(f"{name}{EQUALLY_HARD_SUFFIX}", float(even[1] - even[0]), k)
-        step_gains.append(StepGain(start, fact(name, high - low, k), even_result))
+        step_gains.append(GainBetweenKs(start, fact(name, high - low, k), even_result))
     never, always = (fact(w, float((rates == p).mean())) for w, p in (("never", 0), ("always", 1)))
     table_ks = grid.table_ks(ks.tolist())
     return ModelCurves((family.name,), points, step_gains, never, always, shapes, table_ks)

@@ -21,33 +21,33 @@ _EQUAL, _NAMED = 1e-12, 3
 class ModelGains(NamedTuple):
     """The gains of several models from `start_k` to `k` attempts.
 
-    If some tasks are left out, `shared_tasks_text` describes the remaining tasks. `is_increasing`
-    means that more attempts can only increase the metric.
+    If some tasks are left out, `shared_tasks_text` describes the remaining tasks.
+    `is_metric_nondecreasing_in_k` means that more attempts can only increase the metric.
     """
 
-    gain_results: Sequence[Result]
+    gain_results_of_models: Sequence[Result]
     metric_name: str
     start_k: int
     k: int
     shared_tasks_text: str
-    is_increasing: bool
+    is_metric_nondecreasing_in_k: bool
     has_exact_rates: bool
     group_names: Sequence[str]
 
     @property
-    def absolute_gains(self) -> list[float]:
-        return [abs(fact.estimate.value or 0.0) for fact in self.gain_results]
+    def gain_magnitudes(self) -> list[float]:
+        return [abs(fact.estimate.value or 0.0) for fact in self.gain_results_of_models]
 
     @property
     def largest_gains(self) -> list[Result]:
-        return self._gains_of_size(max(self.absolute_gains))
+        return self._gains_with_magnitude(max(self.gain_magnitudes))
 
     @property
     def smallest_gains(self) -> list[Result]:
-        return self._gains_of_size(min(self.absolute_gains))
+        return self._gains_with_magnitude(min(self.gain_magnitudes))
 
-    def _gains_of_size(self, end: float) -> list[Result]:
-        sized_facts = zip(self.gain_results, self.absolute_gains, strict=True)
+    def _gains_with_magnitude(self, end: float) -> list[Result]:
+        sized_facts = zip(self.gain_results_of_models, self.gain_magnitudes, strict=True)
         return [fact for fact, size in sized_facts if abs(size - end) <= _EQUAL]
 
     @property
@@ -57,7 +57,7 @@ class ModelGains(NamedTuple):
             _absolute_gain_limits(fact, exact=self.has_exact_rates)[0]
             for fact in self.largest_gains
         )
-        smaller = [fact for fact in self.gain_results if fact not in self.largest_gains]
+        smaller = [fact for fact in self.gain_results_of_models if fact not in self.largest_gains]
         return [
             fact
             for fact in smaller
@@ -65,10 +65,10 @@ class ModelGains(NamedTuple):
         ]
 
     @property
-    def has_untested_gain(self) -> bool:
+    def has_gain_without_interval(self) -> bool:
         return any(
             math.isinf(_absolute_gain_limits(fact, exact=self.has_exact_rates)[1])
-            for fact in self.gain_results
+            for fact in self.gain_results_of_models
         )
 
     @property
@@ -78,11 +78,11 @@ class ModelGains(NamedTuple):
         return {
             "metric": self.metric_name, "start": self.start_k, "k": self.k,
             "where": self.shared_tasks_text,
-            "rising": int(self.is_increasing), "leaders": len(self.largest_gains),
-            "low": _without_interval(self.smallest_gains[0]),
-            "least": self._model_names(self.smallest_gains),
-            "high": _without_interval(self.largest_gains[0]),
-            "most": self._model_names(self.largest_gains),
+            "rising": int(self.is_metric_nondecreasing_in_k), "leaders": len(self.largest_gains),
+            "low": _signed_estimate_without_interval(self.smallest_gains[0]),
+            "least": self._model_names_or_count(self.smallest_gains),
+            "high": _signed_estimate_without_interval(self.largest_gains[0]),
+            "most": self._model_names_or_count(self.largest_gains),
             "intervals": names if len(names) <= _NAMED else names[:1],
             "more": len(names) - 1 if len(names) > _NAMED else 0,
         }  # fmt: skip
@@ -90,7 +90,7 @@ class ModelGains(NamedTuple):
     def _model_name(self, fact: Result) -> str:
         return name_with_groups(fact.series, self.group_names, " at ")
 
-    def _model_names(self, facts: Sequence[Result]) -> list[str]:
+    def _model_names_or_count(self, facts: Sequence[Result]) -> list[str]:
         return (
             [*map(self._model_name, facts)]
             if len(facts) <= _NAMED
@@ -98,21 +98,22 @@ class ModelGains(NamedTuple):
         )
 
 
-GAIN_ANSWERS = (
-    Answer("gains-alike", lambda gains: len(gains.largest_gains) == len(gains.gain_results),
+GAIN_ANSWER_TEMPLATES = (
+    Answer("gains-alike",
+        lambda gains: len(gains.largest_gains) == len(gains.gain_results_of_models),
            "The {rising:gain|change} from {start} to {k} attempts{?where| on {where}} is the"
            " same for {most:and}: {metric} {high}."),
     Answer("gains-range", lambda gains: bool(gains.group_names),
            "From {start} to {k} attempts{?where| on {where}}, {rising:gains|changes} of {metric}"
            " range from {low} ({least:and}) to {high} ({most:and})."),
-    Answer("gains-untested", lambda gains: gains.has_untested_gain,
+    Answer("gains-untested", lambda gains: gains.has_gain_without_interval,
            "From {start} to {k} attempts{?where| on {where}}, {rising:gains|changes} of {metric}"
            " range from {low} ({least:and}) to {high} ({most:and}); not tested."),
     Answer("gains-overlap", lambda gains: bool(gains.overlapping_gains),
            "From {start} to {k} attempts{?where| on {where}}, {rising:gains|changes} of {metric}"
            " range from {low} ({least:and}) to {high} ({most:and}); the intervals of"
            " {intervals:and}{?more| and {more:other model}} overlap."),
-    Answer("gains-apart", lambda gains: gains.is_increasing,
+    Answer("gains-apart", lambda gains: gains.is_metric_nondecreasing_in_k,
            "{most:and} {leaders:gains|gain} most from {start} to {k} attempts"
            "{?where| on {where}} ({metric} {high}), {least:and} least ({low})."),
     Answer("changes-apart", lambda gains: True,
@@ -121,7 +122,7 @@ GAIN_ANSWERS = (
 )  # fmt: skip
 
 
-class SingleModelCurve:
+class CurvesOfSingleModel:
     """The curves of a single model, which the answer describes."""
 
     def __init__(self, model: ModelCurves, groups: Sequence[str]) -> None:
@@ -142,7 +143,7 @@ class SingleModelCurve:
         ) else self.first.estimate.without_interval  # fmt: skip
 
     @property
-    def is_flat(self) -> bool:
+    def is_same_at_every_k(self) -> bool:
         """Whether all points of pass@k and pass^k have the same value."""
         points = [*self.points, self.hat]
         values = {(point.estimate.value or 0.0) for point in points}
@@ -154,7 +155,7 @@ class SingleModelCurve:
         """The first and last values of the curves, and the direction of each curve."""
         start = self.start.value or 0.0
         rises, falls = (
-            _sign((fact.estimate.value or 0.0) - start) for fact in (self.last, self.hat)
+            _sign_as_integer((fact.estimate.value or 0.0) - start) for fact in (self.last, self.hat)
         )
         return {
             "model": self.name, "curve": self.curve, "number": self.last.name, "k": self.last.k,
@@ -165,13 +166,13 @@ class SingleModelCurve:
         }  # fmt: skip
 
 
-SINGLE_MODEL_ANSWERS = (
+SINGLE_MODEL_ANSWER_TEMPLATES = (
     Answer("no-curve", lambda curve: curve.first.k == curve.last.k,
            "{number} of {model} is {estimate}; a curve needs at least two values of k."),
-    Answer("flat-curves", lambda curve: curve.is_flat and curve.has_both_curves,
+    Answer("flat-curves", lambda curve: curve.is_same_at_every_k and curve.has_both_curves,
            "pass@k and pass^k of {model} are {first} at every k from {start} to {k}: no task passes"
            " only sometimes."),
-    Answer("flat-curve", lambda curve: curve.is_flat,
+    Answer("flat-curve", lambda curve: curve.is_same_at_every_k,
            "{curve} of {model} is {first} at every k from {start} to {k}."),
     Answer("last-of-fewer-tasks", lambda curve: not curve.comparable_ends,
            "On the {tasks} of {all:task} with {k:attempt} of {model}, {number} is {last}."),
@@ -185,7 +186,7 @@ SINGLE_MODEL_ANSWERS = (
 )  # fmt: skip
 
 
-def _sign(change: float) -> int:
+def _sign_as_integer(change: float) -> int:
     return 0 if abs(change) <= _EQUAL else 1 if change > 0 else -1
 
 
@@ -203,5 +204,5 @@ def _absolute_gain_limits(fact: Result, *, exact: bool) -> tuple[float, float]:
     return (low, high) if value >= 0 else (-high, -low)
 
 
-def _without_interval(fact: Result) -> Estimate:
+def _signed_estimate_without_interval(fact: Result) -> Estimate:
     return replace(fact.estimate.without_interval, signed=True)

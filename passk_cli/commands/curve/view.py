@@ -13,7 +13,7 @@ import numpy as np
 
 from passk_cli.arrays import group_pairs
 from passk_cli.commands.curve import POINTWISE, SIMULTANEOUS, CurveOptions
-from passk_cli.commands.curve.cover import CoverCurveTable, cover_report
+from passk_cli.commands.curve.cover import CoverBySuccessRateTable, cover_by_success_rate_report
 from passk_cli.commands.curve.curves import (
     AT,
     CURVE_NAMES,
@@ -24,21 +24,21 @@ from passk_cli.commands.curve.curves import (
     UNEVENNESS_CURVE_NAMES,
     UNEVENNESS_METHOD_BY_POPULATION,
     CurveComputation,
+    GainBetweenKs,
     KGrid,
     ModelCurves,
-    StepGain,
     exact_curves,
     round_numbers_up_to,
 )
 from passk_cli.commands.curve.headline import (
-    GAIN_ANSWERS,
-    SINGLE_MODEL_ANSWERS,
+    GAIN_ANSWER_TEMPLATES,
+    SINGLE_MODEL_ANSWER_TEMPLATES,
+    CurvesOfSingleModel,
     ModelGains,
-    SingleModelCurve,
 )
 from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import ParameterError, raise_first_applicable_error
+from passk_cli.errors import ParameterError, raise_for_first_true_condition
 from passk_cli.files.exact_rates import TasksWithExactRates, parse_rates, rates_from_option_or_data
 from passk_cli.files.request import MISSING_FIXES, Request
 from passk_cli.inference.bands import log_spaced_ks
@@ -81,9 +81,12 @@ from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean, respell_metric
 from passk_cli.version import VERSION_SIGNATURE_ENTRIES
 
-# MU_ESTIMATOR_BY_POPULATION maps each population to the words for its estimator of μ^k. pass^k
-# would equal μ^k if all tasks were equally hard.
-MU_ESTIMATOR_BY_POPULATION = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}
+# MU_ESTIMATOR_WORDS_BY_POPULATION maps each population to the words for its estimator of μ^k.
+# pass^k would equal μ^k if all tasks were equally hard.
+MU_ESTIMATOR_WORDS_BY_POPULATION = {
+    NEW_TASKS: "k different tasks",
+    THESE_TASKS: "tasks with repetition",
+}
 # A table has at most _MOST_ACROSS columns for k, and a chart shows at most _MOST_DRAWN values of k.
 _MOST_ACROSS, _MOST_DRAWN = 5, 200
 _RATES, _ADDED = "Success rates of the tasks", "Reliability added by uneven tasks"
@@ -135,7 +138,7 @@ RANGES_WITHOUT_GAINS_NOTE = DiagnosticType(
     example="note[gains-without-range]: gains of pass@k are left out because outcomes are missing;"
     " --missing fail shows the gains; --missing drop shows the gains",
 )  # fmt: skip
-MISSING_UNEVENNESS_NOTE = DiagnosticType(
+TOO_FEW_TASKS_FOR_UNEVENNESS_NOTE = DiagnosticType(
     "no-even-tasks", NOTE, "Δ_k and the deficit are empty from k = {k} on: {reason}",
     meaning="Δ_k compares pass^k with μ^k, the pass^k of tasks that all have the mean success rate."
     " μ^k is estimated from k attempts at k different tasks.",
@@ -144,7 +147,7 @@ MISSING_UNEVENNESS_NOTE = DiagnosticType(
     example="note[no-even-tasks]: Δ_k and the deficit are empty from k = 5 on: μ^k needs k"
     " different tasks; there are 4",
 )  # fmt: skip
-MISSING_MOMENT_NOTE = DiagnosticType(
+MISSING_RATE_MOMENT_NOTE = DiagnosticType(
     "no-moment", NOTE, "{moment} of {models} is missing: {reason}",
     meaning="The standard deviation and the skewness of the tasks' success rates are corrected for"
     " the random variation of the attempts.",
@@ -199,7 +202,7 @@ class CurveColumn(NamedTuple):
         return fact.estimate if self.start_k else fact.estimate.without_interval
 
 
-_CURVE_VALUE_COLUMN = Column(
+_CURVE_VALUES_COLUMN = Column(
     "{0.header}", "share", meaning="{0.meaning}",
     repeated_items=lambda section: section.main_curve_columns,
     cell_of_record=lambda model, place: place.cell_estimate(model), example=CurveColumn("pass@k",
@@ -208,7 +211,7 @@ _CURVE_VALUE_COLUMN = Column(
 
 
 @dataclass(frozen=True)
-class ModelCurveTable(Section[ModelCurves]):
+class CurvesByModelTable(Section[ModelCurves]):
     """One row per model: pass@k over k, the gain of more attempts, and pass^k at the last k."""
 
     grid: KGrid
@@ -217,14 +220,15 @@ class ModelCurveTable(Section[ModelCurves]):
     columns = (
         MODEL_COLUMN,
         GROUP_COLUMN,
-        _CURVE_VALUE_COLUMN,
-        replace(_CURVE_VALUE_COLUMN, repeated_items=lambda section: section.gain_from_first_columns,
+        _CURVE_VALUES_COLUMN,
+        replace(_CURVE_VALUES_COLUMN,
+            repeated_items=lambda section: section.columns_of_gain_from_first_k,
                 example=CurveColumn(AT, 10, 1)),
-        replace(_CURVE_VALUE_COLUMN, repeated_items=lambda section: section.other_curve_columns,
+        replace(_CURVE_VALUES_COLUMN, repeated_items=lambda section: section.other_curve_columns,
                 example=CurveColumn(HAT, 10)),
         Column("tasks at k = {0}", "count", example=10,
                meaning="Number of tasks with at least {0} attempts.",
-               repeated_items=lambda section: section.last_k_with_missing_tasks,
+               repeated_items=lambda section: section.last_k_list_if_tasks_missing,
                cell_of_record=lambda model, k: model.result_at(model.main_curve_name,
                    k).size.tasks),
         Column("passed every attempt", "share", visibility=FULL,
@@ -251,7 +255,7 @@ class ModelCurveTable(Section[ModelCurves]):
         """
         ks_by_model = [set(model.ks) for model in self.records]
         shared = sorted(set.intersection(*ks_by_model) or set.union(*ks_by_model))
-        if self.grid.fixed_ks:
+        if self.grid.exclusive_ks:
             return shared
         ks = [k for k in round_numbers_up_to(shared[-1]) if k in shared]
         return ks if len(ks) <= _MOST_ACROSS else [k for k in ks if k not in (2, 5)]
@@ -259,7 +263,7 @@ class ModelCurveTable(Section[ModelCurves]):
     @property
     def main_curve_columns(self) -> list[CurveColumn]:
         """The columns of the main curve, one per k."""
-        ks = sorted({*self.ks, *(gain.k for gain in self.gain_from_first_columns)})
+        ks = sorted({*self.ks, *(gain.k for gain in self.columns_of_gain_from_first_k)})
         return [CurveColumn(self.records[0].main_curve_name, k) for k in ks]
 
     @property
@@ -268,7 +272,7 @@ class ModelCurveTable(Section[ModelCurves]):
         return [CurveColumn(name, self.ks[-1]) for name in self.records[0].metric_curve_names[1:]]
 
     @property
-    def gain_from_first_columns(self) -> list[CurveColumn]:
+    def columns_of_gain_from_first_k(self) -> list[CurveColumn]:
         """The columns with the gain from the first k to a larger k.
 
         If there is a single k, or if the values are ranges, the list is empty. Otherwise, the list
@@ -285,7 +289,7 @@ class ModelCurveTable(Section[ModelCurves]):
         return [*early, gain]
 
     @property
-    def last_k_with_missing_tasks(self) -> list[int]:
+    def last_k_list_if_tasks_missing(self) -> list[int]:
         """A list with the last k if some tasks have fewer attempts, otherwise an empty list."""
         return (
             self.ks[-1:]
@@ -315,14 +319,14 @@ class ModelCurveTable(Section[ModelCurves]):
         groups = self.study.counts.group_names
         if len(self.records) == 1:
             yield from first_true_sentence(
-                SINGLE_MODEL_ANSWERS, SingleModelCurve(self.records[0], groups)
+                SINGLE_MODEL_ANSWER_TEMPLATES, CurvesOfSingleModel(self.records[0], groups)
             )
             return
-        if not self.gain_from_first_columns:
+        if not self.columns_of_gain_from_first_k:
             last = CurveColumn(self.records[0].main_curve_name, self.ks[-1])
             yield range_sentence([last.result(model) for model in self.records], groups)
             return
-        gain, last = self.gain_from_first_columns[0], self.gain_from_first_columns[-1]
+        gain, last = self.columns_of_gain_from_first_k[0], self.columns_of_gain_from_first_k[-1]
         of_all = [last.result(model) for model in self.records]
         gains, where = self.study.on_shared_tasks(of_all)
         if not gains:
@@ -344,7 +348,7 @@ class ModelCurveTable(Section[ModelCurves]):
             where.removeprefix(" on "),
             gain.curve_name == AT, self.records[0].has_exact_rates, groups,
         )  # fmt: skip
-        yield from first_true_sentence(GAIN_ANSWERS, curve_gains)
+        yield from first_true_sentence(GAIN_ANSWER_TEMPLATES, curve_gains)
 
     def footer_parts(self) -> Iterator[str | OptionHint]:
         if self.records[0].has_exact_rates:
@@ -363,10 +367,10 @@ class ModelCurveTable(Section[ModelCurves]):
             levels = [f"{100 * level:.3g}" for level in (min(self.levels), max(self.levels))]
             yield f"{confidence.words()}, simultaneous"
             yield f"each k: {'–'.join(dict.fromkeys(levels))} %"
-        if self.gain_from_first_columns and self.last_k_with_missing_tasks:
+        if self.columns_of_gain_from_first_k and self.last_k_list_if_tasks_missing:
             gain = (
-                self.gain_from_first_columns[-1].header
-                if len(self.gain_from_first_columns) > 1
+                self.columns_of_gain_from_first_k[-1].header
+                if len(self.columns_of_gain_from_first_k) > 1
                 else "gain"
             )
             yield f"{gain}: on the tasks with n ≥ {self.ks[-1]}"
@@ -406,10 +410,10 @@ class ModelCurveTable(Section[ModelCurves]):
         shapes = group_pairs(((m.name, m.estimate.reason), m.series) for m in moments)
         for reason, ks in empty.items():
             if reason:
-                yield MISSING_UNEVENNESS_NOTE(k=min(ks), reason=reason)
+                yield TOO_FEW_TASKS_FOR_UNEVENNESS_NOTE(k=min(ks), reason=reason)
         for (shape, reason), series in shapes.items():
             if reason:
-                yield MISSING_MOMENT_NOTE(
+                yield MISSING_RATE_MOMENT_NOTE(
                     moment=shape, models=[*map(SeriesName, series)], reason=reason
                 )
 
@@ -436,8 +440,8 @@ class ModelCurveTable(Section[ModelCurves]):
         rows = _chart_rows(models, [DELTA], self.ks)
         if any(row["value"] is not None for row in rows):
             how = " · ".join(
-                UnevennessTable(
-                    self.study, rows_by_model_and_k(models, UNEVENNESS_CURVE_NAMES)
+                UnevennessEffectTable(
+                    self.study, rows_per_model_and_k(models, UNEVENNESS_CURVE_NAMES)
                 ).full_footer_parts()
             )
             pictures.append(draw(
@@ -451,7 +455,7 @@ K_COLUMN = Column("k", "count", meaning="Number of attempts.",
            cell_of_record=lambda row: next(iter(row.result_by_name.values())).k)  # fmt: skip
 
 
-def rows_by_model_and_k(
+def rows_per_model_and_k(
     models: Iterable[ModelCurves], names: Sequence[str] = ()
 ) -> list[SeriesRow]:
     """One row per model and k.
@@ -487,7 +491,7 @@ class EveryKTable(SeriesMetricTable):
         ]
 
 
-class StepGainTable(Section[StepGain]):
+class StepGainTable(Section[GainBetweenKs]):
     """One row per model and step of k: the gain, and the gain if all tasks were equally hard."""
 
     title = "Gains of pass@k"
@@ -507,7 +511,7 @@ class StepGainTable(Section[StepGain]):
     )  # fmt: skip
 
 
-class UnevennessTable(Section[SeriesRow]):
+class UnevennessEffectTable(Section[SeriesRow]):
     """One row per model and k, with the effects of unequal task difficulty on pass^k and pass@k."""
 
     title = "Uneven tasks: Δ_k = pass^k − μ^k, deficit = 1 − (1−μ)^k − pass@k"
@@ -534,7 +538,9 @@ class UnevennessTable(Section[SeriesRow]):
             or self.records[0].result_by_name[DELTA].interval_flaw == EXACT_RATES_MARK
         ):
             return
-        words = f"Δ_k, deficit, sd: μ^k from {MU_ESTIMATOR_BY_POPULATION[confidence.population]}"
+        words = (
+            f"Δ_k, deficit, sd: μ^k from {MU_ESTIMATOR_WORDS_BY_POPULATION[confidence.population]}"
+        )
         if confidence.method != "none":
             words += (
                 f", pointwise {UNEVENNESS_METHOD_BY_POPULATION[confidence.population]} intervals"
@@ -570,12 +576,12 @@ def curve_sections(
     study: Analysis, models: Sequence[ModelCurves], grid: KGrid, levels: Sequence[float] = (),
     chart_curves: Sequence[ModelCurves] = (),
 ) -> list[Section[Any]]:  # fmt: skip
-    """The sections of the report. The arguments are the fields of `ModelCurveTable`."""
+    """The sections of the report. The arguments are the fields of `CurvesByModelTable`."""
     return [
-        ModelCurveTable(study, models, grid, levels, chart_curves),
-        EveryKTable(study, rows_by_model_and_k(models)),
+        CurvesByModelTable(study, models, grid, levels, chart_curves),
+        EveryKTable(study, rows_per_model_and_k(models)),
         StepGainTable(study, [step for model in models for step in model.step_gains]),
-        UnevennessTable(study, rows_by_model_and_k(models, UNEVENNESS_CURVE_NAMES)),
+        UnevennessEffectTable(study, rows_per_model_and_k(models, UNEVENNESS_CURVE_NAMES)),
         RateMomentTable(study, [model for model in models if model.rate_moments]),
     ]
 
@@ -615,7 +621,7 @@ def _chart_rows(
     return rows
 
 
-_PASS_FAMILIES = ("pass@", "pass^")
+_PASS_AT_AND_HAT_FAMILIES = ("pass@", "pass^")
 
 
 def parse_exact_rates(value: Any) -> tuple[Any, ...]:
@@ -655,13 +661,14 @@ def parse_curve_metrics(value: Any) -> tuple[Metric, ...]:
     return tuple(dict.fromkeys(metrics))
 
 
-# If `--max-k` is not set, curves from exact success rates end at k = _EXACT_RATES_DEFAULT_K.
-_EXACT_RATES_DEFAULT_K = 10
+# If `--max-k` is not set, curves from exact success rates end at k = _EXACT_RATES_DEFAULT_MAX_K.
+_EXACT_RATES_DEFAULT_MAX_K = 10
 
 
 class CurveRunner(CommandRunner, CurveOptions):
-    sections = (ModelCurveTable, EveryKTable, StepGainTable, UnevennessTable, RateMomentTable,
-                CoverCurveTable)  # fmt: skip
+    sections = (CurvesByModelTable, EveryKTable, StepGainTable, UnevennessEffectTable,
+        RateMomentTable,
+                CoverBySuccessRateTable)  # fmt: skip
     checks_independence = True
 
     reports_metrics: ClassVar[bool] = False
@@ -687,16 +694,18 @@ class CurveRunner(CommandRunner, CurveOptions):
 
     @property
     def further_metrics(self) -> tuple[Any, ...]:
-        return tuple(metric for metric in self.metrics if metric.family not in _PASS_FAMILIES)
+        return tuple(
+            metric for metric in self.metrics if metric.family not in _PASS_AT_AND_HAT_FAMILIES
+        )
 
     @property
-    def pass_curves(self) -> tuple[str, ...]:
+    def pass_curve_names(self) -> tuple[str, ...]:
         """The names pass@k and pass^k, or only one of these names if `-m` contains only one."""
         families_named = {metric.family for metric in self.metrics}
         return tuple(
             f"{family}k"
-            for family in _PASS_FAMILIES
-            if family in families_named or not families_named & set(_PASS_FAMILIES)
+            for family in _PASS_AT_AND_HAT_FAMILIES
+            if family in families_named or not families_named & set(_PASS_AT_AND_HAT_FAMILIES)
         )
 
     def request(self, options: SharedOptions) -> Request:
@@ -712,7 +721,7 @@ class CurveRunner(CommandRunner, CurveOptions):
         if not families:
             return None
         sampling = "this option needs outcomes, because exact rates have no sampling error"
-        raise_first_applicable_error(
+        raise_for_first_true_condition(
             "contradicting-options",
             (self.further_metrics, OptionWithValue("-m"), "exact rates contain no attempts",
              (SuggestedFix({"-m": None}),)),
@@ -726,13 +735,15 @@ class CurveRunner(CommandRunner, CurveOptions):
 
     def exact_report(self, families: Sequence[TasksWithExactRates]) -> Report:
         grid = self.grid
-        last = grid.max_k or _EXACT_RATES_DEFAULT_K
-        models = [exact_curves(f, grid, last, self.pass_curves, delta=self.delta) for f in families]
+        last = grid.max_k or _EXACT_RATES_DEFAULT_MAX_K
+        models = [
+            exact_curves(f, grid, last, self.pass_curve_names, delta=self.delta) for f in families
+        ]
         counts = Counts.from_cells([(family.name, "", 1, 0) for family in families])
         study = Analysis(counts, confidence=Confidence("none"))
         sections = curve_sections(study, models, grid)
         signature = {
-            **VERSION_SIGNATURE_ENTRIES, "curves": ",".join(self.pass_curves), "max-k": last,
+            **VERSION_SIGNATURE_ENTRIES, "curves": ",".join(self.pass_curve_names), "max-k": last,
             "points": ",".join(map(str, sorted(self.k))) or self.points,
             "rates": ", ".join(family.name for family in families),
         }  # fmt: skip
@@ -746,7 +757,7 @@ class CurveRunner(CommandRunner, CurveOptions):
             option for option in ("--max-k", "--points") if option in changed_option_names(self)
         ]
         without = SuggestedFix(dict.fromkeys(k_options[:1]))
-        raise_first_applicable_error("contradicting-options", (
+        raise_for_first_true_condition("contradicting-options", (
             self.k and k_options, OptionWithValue("-k"), "this option already sets all k's",
             (without,),
         ))  # fmt: skip
@@ -755,7 +766,7 @@ class CurveRunner(CommandRunner, CurveOptions):
             (option, (SuggestedFix({option: None}),) * (option != "--rates"))
             for option in changed_option_names(self) if option not in ("-m", "--metric")
         ]  # fmt: skip
-        raise_first_applicable_error(
+        raise_for_first_true_condition(
             "contradicting-options",
             (ranged and len(self.metrics) > 1, OptionWithValue("-m"),
              "the curve of cover is over success rates and not over k; name only cover", ()),
@@ -775,7 +786,7 @@ class CurveRunner(CommandRunner, CurveOptions):
             OptionWithValue("--band", SIMULTANEOUS),
             SuggestedFix({"--band": None}),
         )
-        raise_first_applicable_error("invalid-method", *(
+        raise_for_first_true_condition("invalid-method", *(
             (self.band == SIMULTANEOUS and holds, place, problem,
              (SuggestedFix({option: None}), without_band))
             for option, holds, problem in reasons
@@ -783,10 +794,10 @@ class CurveRunner(CommandRunner, CurveOptions):
 
     def report(self, study: Analysis) -> Report:
         if any(metric.definition.is_known_only_as_range for metric in self.metrics):
-            return cover_report(study)
+            return cover_by_success_rate_report(study)
         together, grid, confidence = self.band == SIMULTANEOUS, self.grid, study.confidence
         measurement = CurveComputation(
-            study, grid, self.further_metrics, self.pass_curves, together, self.delta
+            study, grid, self.further_metrics, self.pass_curve_names, together, self.delta
         )
         models, chart_curves, levels = measurement.curves()
         sections = curve_sections(study, models, grid, levels, chart_curves)
@@ -802,7 +813,7 @@ class CurveRunner(CommandRunner, CurveOptions):
             if together or (self.delta and confidence.population != THESE_TASKS):
                 decided |= confidence.resample_arguments
         if self.delta:
-            decided["delta"] = MU_ESTIMATOR_BY_POPULATION[confidence.population]
+            decided["delta"] = MU_ESTIMATOR_WORDS_BY_POPULATION[confidence.population]
         messages = study.messages(
             [p for model in models for p in model.metric_curve_results], short=()
         )

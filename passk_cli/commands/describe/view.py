@@ -60,10 +60,10 @@ MAP_DRAFT_ANSWERS = (
     Answer("draft-without-choices", lambda draft: True,
            "{path} is a draft that defines every role."),
 )  # fmt: skip
-ReadingProperty = tuple[str, Cell]
+PropertyNameAndValue = tuple[str, Cell]
 
 
-class ReadingSummary(Section[ReadingProperty]):
+class ReadingSummary(Section[PropertyNameAndValue]):
     """One row per property of the data, for example the format or the missing outcomes."""
 
     columns = (
@@ -93,11 +93,11 @@ class ReadingSummary(Section[ReadingProperty]):
                and not section.sentence_fields["settings"],
                "{repeated:duplicate row}{?kept| ({duplicates})}."),
         Answer("nothing-missing-or-repeated",
-               lambda section: section.has_no_problem
+               lambda section: section.has_no_problem_with_attempts
                and section.study.counts.read_facts.duplicates_checked,
                "No outcome is missing, and no attempt is duplicated."),
         Answer("nothing-missing", 
-               lambda section: section.has_no_problem
+               lambda section: section.has_no_problem_with_attempts
                and not section.study.counts.read_facts.duplicates_checked,
                "No outcome is missing, but duplicates cannot be detected."),
     )  # fmt: skip
@@ -120,13 +120,13 @@ class ReadingSummary(Section[ReadingProperty]):
         }  # fmt: skip
 
     @property
-    def has_no_problem(self) -> bool:
+    def has_no_problem_with_attempts(self) -> bool:
         return not any(
             self.sentence_fields[name] for name in ("settings", "missing", "unclear", "repeated")
         )
 
 
-class FileTable(ReadingSummary):
+class FilePropertyTable(ReadingSummary):
     """One row per file and property, for example the format or the columns of the file."""
 
     title = "Each file"
@@ -187,10 +187,10 @@ class ModelSizeTable(Section[ModelSize]):
                meaning="Share of all attempts that passed. pass@1 is the mean over tasks, so it"
                " differs from this share if tasks have different numbers of attempts."),
         replace(data_field("pass_rate_low", "Pass rate if every missing outcome failed.",
-                           lambda size: _pass_rate_range_end(size, 0)),
+                           lambda size: _pass_rate_bound(size, 0)),
                            exists_in_section=lambda section: section.has_missing_outcomes),
         replace(data_field("pass_rate_high", "Pass rate if every missing outcome passed.",
-                           lambda size: _pass_rate_range_end(size, 1)),
+                           lambda size: _pass_rate_bound(size, 1)),
                            exists_in_section=lambda section: section.has_missing_outcomes),
         Column("every task supports", cell_of_record=lambda size: f"k ≤ {size.n.min()}",
                meaning="Largest k for which every task has enough attempts."),
@@ -265,7 +265,9 @@ class DescribeRunner(CommandRunner, DescribeOptions):
         inputs = counts.read_facts.file_readings
         columns = bool(counts.read_facts.described_columns)
         short = list(_file_group_rows(inputs, columns=columns))
-        file_facts = [fact for file in inputs for fact in _file_rows(file, columns=columns)]
+        file_facts = [
+            fact for file in inputs for fact in _rows_of_file_properties(file, columns=columns)
+        ]
         sections: list[Section[Any]] = [
             ReadingSummary(study, [*short, *_data_quality_rows(counts)]),
             ColumnTable(
@@ -273,7 +275,7 @@ class DescribeRunner(CommandRunner, DescribeOptions):
                 list(_column_rows(counts.read_facts.described_columns)),
                 rows_without_full=_MAX_SHOWN_COLUMNS,
             ),
-            FileTable(study, file_facts if set(file_facts) - set(short) else []),
+            FilePropertyTable(study, file_facts if set(file_facts) - set(short) else []),
             ModelSizeTable(study, sizes, rows_without_full=max(_MODELS, len(odd))),
         ]
         messages = [message for message in study.messages(()) if message.severity == WARNING]
@@ -305,14 +307,16 @@ def _column_rows(columns: Sequence[DescribedColumn]) -> Iterator[tuple[str, Cell
         yield role, name, truncated_text(choice.value_description, max(room - 14, 20))
 
 
-def _pass_rate_range_end(size: ModelSize, at: int) -> Cell:
+def _pass_rate_bound(size: ModelSize, at: int) -> Cell:
     return size.pass_rate.range_ends[at] if isinstance(size.pass_rate, Estimate) else size.pass_rate
 
 
-def _file_group_rows(inputs: Sequence[FileReading], *, columns: bool) -> Iterator[ReadingProperty]:
+def _file_group_rows(
+    inputs: Sequence[FileReading], *, columns: bool
+) -> Iterator[PropertyNameAndValue]:
     groups = group_by(inputs, lambda file: (dirname(file.name), file.format, _roles_text(file)))
     if len(groups) == 1 and inputs:
-        (_, name), *facts = _file_rows(inputs[0], _WIDE, columns=columns)
+        (_, name), *facts = _rows_of_file_properties(inputs[0], _WIDE, columns=columns)
         several = f"{plural(len(inputs), 'file')}, as {name}"
         yield "file", several if len(inputs) > 1 else name
         yield from facts
@@ -326,9 +330,9 @@ def _file_group_rows(inputs: Sequence[FileReading], *, columns: bool) -> Iterato
         yield "files", Phrase((hint,))
 
 
-def _file_rows(
+def _rows_of_file_properties(
     file: FileReading, width: int = 0, *, columns: bool = False
-) -> Iterator[ReadingProperty]:
+) -> Iterator[PropertyNameAndValue]:
     def names(words: Sequence[str]) -> str:
         return names_that_fit(words, width, ", ") if width else ", ".join(words)
 
@@ -368,7 +372,7 @@ def _roles_text(file: FileReading) -> str:
     return roles if "model" in file.roles else f"{roles}; model from the label or the file's name"
 
 
-def _data_quality_rows(counts: Counts) -> Iterator[ReadingProperty]:
+def _data_quality_rows(counts: Counts) -> Iterator[PropertyNameAndValue]:
     facts = counts.read_facts
     yield from _first_few_rows(
         "read as", [message.text for message in facts.messages if message.severity == NOTE]
@@ -394,7 +398,7 @@ def _data_quality_rows(counts: Counts) -> Iterator[ReadingProperty]:
         yield "skipped", f"{plural(facts.skipped_lines, 'line')} without a record"
 
 
-def _first_few_rows(name: str, texts: Sequence[str]) -> Iterator[ReadingProperty]:
+def _first_few_rows(name: str, texts: Sequence[str]) -> Iterator[PropertyNameAndValue]:
     yield from ((name, text) for text in texts[:_GROUPS])
     if len(texts) > _GROUPS:
         yield name, f"and {len(texts) - _GROUPS:,} more"

@@ -20,7 +20,7 @@ DISTINCT, CORRECT = "distinct@", "distinct-correct@"
 # passk reports little variety of solutions if the variety exceeds the smallest possible variety by
 # at most the share _LITTLE_VARIETY_MARGIN.
 _LITTLE_VARIETY_MARGIN = 0.1
-LITTLE_VARIETY_FLAG = "little variety"
+GAIN_WITH_LITTLE_VARIETY_FLAG = "little variety"
 
 
 def diversity_metrics(ks: Sequence[int]) -> list[Metric]:
@@ -50,12 +50,12 @@ def solution_results(study: Analysis, place: int) -> SeriesRow:
     gains = [fact for fact in metrics if fact.name.startswith("gain@")]
     facts = [*metrics]
     for gain in gains:
-        facts += _gain_variety(gain, kinds[gain.k])
+        facts += _variety_results_at_gains(gain, kinds[gain.k])
     facts += _overall_variety_results(study, place)
     return SeriesRow(study.counts.series[place], {fact.name: fact for fact in facts})
 
 
-def _gain_variety(gain: Result, kinds: Result) -> Iterator[Result]:
+def _variety_results_at_gains(gain: Result, kinds: Result) -> Iterator[Result]:
     """The variety of the solutions at tasks with a gain, and the smallest possible variety.
 
     The variety is the mean of distinct@k over tasks, weighted by the gain of each task. The
@@ -73,7 +73,7 @@ def _gain_variety(gain: Result, kinds: Result) -> Iterator[Result]:
         )
         certain = gain.estimate.low is not None and gain.estimate.low > 0
         little = value < least + _LITTLE_VARIETY_MARGIN * min(least, k - least) - 1e-12
-        flag = LITTLE_VARIETY_FLAG if certain and little else ""
+        flag = GAIN_WITH_LITTLE_VARIETY_FLAG if certain and little else ""
     for name, number in (("variety", value), ("least variety", least)):
         estimate = Estimate(number, reason=flag, unit="score")
         yield Result(gain.series, f"{name}@{k}", k, estimate, size=gain.size)

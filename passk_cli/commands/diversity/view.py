@@ -13,7 +13,7 @@ from passk_cli.commands.diversity import DiversityOptions
 from passk_cli.commands.diversity.variety import (
     CORRECT,
     DISTINCT,
-    LITTLE_VARIETY_FLAG,
+    GAIN_WITH_LITTLE_VARIETY_FLAG,
     diversity_metrics,
     solution_results,
 )
@@ -49,7 +49,7 @@ from passk_cli.study.values import SeriesKey
 
 _CURVE_POINTS = 16
 
-LITTLE_VARIETY_WARNING = DiagnosticType(
+GAIN_WITH_LITTLE_VARIETY_WARNING = DiagnosticType(
     "little-variety", WARNING,
     "more attempts by {models} increase pass@k, but they add few different solutions",
     meaning="pass@k rises with k, but most tasks with a gain have only one solution that passes and"
@@ -113,7 +113,7 @@ _RESULT_MEANINGS = {
     " passing attempt.",
 }
 
-DIFFERENT_SOLUTIONS_ANSWER = Answer(
+SOLUTION_COUNT_ANSWER_TEMPLATE = Answer(
     "different-solutions", lambda _: True,
     "{k:attempt} of {model} contain {different} different solutions; {correct} are correct.",
     lambda facts_and_groups: {
@@ -125,7 +125,7 @@ DIFFERENT_SOLUTIONS_ANSWER = Answer(
 
 
 @dataclass(frozen=True)
-class SolutionTable(SeriesMetricTable):
+class SolutionVarietyTable(SeriesMetricTable):
     """One row per model: different solutions, different correct solutions, and duplicates."""
 
     columns = (
@@ -144,7 +144,7 @@ class SolutionTable(SeriesMetricTable):
                                " probability that two attempts have the same solution. The same"
                                " numbers are shown for passing solutions.", "score")),
     )  # fmt: skip
-    comparison_words: str = ""
+    how_solutions_were_compared: str = ""
 
     @cached_property
     def headline_metric_names(self) -> tuple[str, str, str]:
@@ -172,13 +172,13 @@ class SolutionTable(SeriesMetricTable):
         if len(different) > 1 or different[0].estimate.value is None:
             yield range_sentence(different, groups)
         else:
-            yield DIFFERENT_SOLUTIONS_ANSWER.sentence_about((different[0], correct[0], groups))
+            yield SOLUTION_COUNT_ANSWER_TEMPLATE.sentence_about((different[0], correct[0], groups))
 
     def footer_parts(self) -> Iterator[str]:
         yield from self.study.sizes_and_intervals_text(
             row.result_by_name[name] for row in self.records for name in self.headline_metric_names
         )
-        yield f"compared {self.comparison_words}"
+        yield f"compared {self.how_solutions_were_compared}"
 
     def messages(self) -> Iterator[Diagnostic]:
         metrics = [row.result_by_name[m.name] for row in self.records for m in self.study.metrics]
@@ -186,10 +186,12 @@ class SolutionTable(SeriesMetricTable):
         yield from self.study.messages(metrics, short=short)
         yield from lacking_tasks_message(self.study.counts)
         flagged = [
-            fact.series for fact in self.results() if fact.estimate.reason == LITTLE_VARIETY_FLAG
+            fact.series
+            for fact in self.results()
+            if fact.estimate.reason == GAIN_WITH_LITTLE_VARIETY_FLAG
         ]
         if flagged:
-            yield LITTLE_VARIETY_WARNING(
+            yield GAIN_WITH_LITTLE_VARIETY_WARNING(
                 models=[SeriesName(model) for model in dict.fromkeys(flagged)]
             )
         solutions = self.study.counts.attempts["solution"]
@@ -222,7 +224,7 @@ class SolutionTable(SeriesMetricTable):
         return (chart,)
 
 
-class GainAtK(NamedTuple):
+class GainVarietyRow(NamedTuple):
     series: SeriesKey
     k: int
     model_results: SeriesRow
@@ -231,7 +233,7 @@ class GainAtK(NamedTuple):
         return self.model_results.result_by_name[f"{family}@{self.k}"].estimate
 
 
-class GainVarietyTable(Section[GainAtK]):
+class GainVarietyTable(Section[GainVarietyRow]):
     """One row per model and k, with the gain of k attempts and the variety at tasks with a gain."""
 
     title = "Gain of k attempts over one, and the variety that comes with it"
@@ -263,7 +265,7 @@ _NORMALISATION_WORDS = {"none": "as text", "space": "with single spaces", "pytho
 
 
 class DiversityRunner(CommandRunner, DiversityOptions):
-    sections = (SolutionTable, GainVarietyTable)
+    sections = (SolutionVarietyTable, GainVarietyTable)
 
     missing_bounds_refusal: ClassVar[str] = (
         "the number of different solutions may be outside the range from all missing outcomes"
@@ -288,9 +290,11 @@ class DiversityRunner(CommandRunner, DiversityOptions):
         similarity_words = "" if self.similarity is None else f", similarity {self.similarity:g}"
         rows = [solution_results(study, place) for place in study.series_by_pass_rate]
         ks = [k for k in diversity_ks(study.counts, self.k) if k > 1]
-        gains = [GainAtK(row.series, k, row) for row in rows for k in ks]
-        solutions = SolutionTable(
-            study, rows, comparison_words=_NORMALISATION_WORDS[self.normalise] + similarity_words
+        gains = [GainVarietyRow(row.series, k, row) for row in rows for k in ks]
+        solutions = SolutionVarietyTable(
+            study,
+            rows,
+            how_solutions_were_compared=_NORMALISATION_WORDS[self.normalise] + similarity_words,
         )
         return build_report(study, [solutions, GainVarietyTable(study, gains)])
 

@@ -29,14 +29,14 @@ from passk_cli.study.value_range import (
 _NAMED, _FEW_GROUPS = 3, 2
 
 
-class Leader(NamedTuple):
+class ModelsWithBestValue(NamedTuple):
     """The models with the best value of a metric.
 
     direction : 1 if a higher value is better, −1 if a lower value is better.
     """
 
     metric: str
-    extreme_value: ExtremeValue
+    best_value_and_models: ExtremeValue
     model_count: int
     task_count: int | None
     direction: int
@@ -44,16 +44,16 @@ class Leader(NamedTuple):
     @property
     def is_one_model(self) -> bool:
         """Whether exactly one model has the best value, however missing outcomes are counted."""
-        return self.extreme_value.certain and len(self.extreme_value.names) == 1
+        return self.best_value_and_models.certain and len(self.best_value_and_models.names) == 1
 
 
-def _leader(facts: Sequence[Result]) -> Leader | None:
+def _leader(facts: Sequence[Result]) -> ModelsWithBestValue | None:
     valued = [fact for fact in facts if fact.estimate.value is not None]
     if len(valued) < 2:
         return None
     sign = 1 if valued[0].values is None else valued[0].values.metric.better_sign
     end = find_extreme(valued, (), sign)
-    return Leader(valued[0].name, end, len(valued), valued[0].size.tasks, sign)
+    return ModelsWithBestValue(valued[0].name, end, len(valued), valued[0].size.tasks, sign)
 
 
 class Headline(ValueRange):
@@ -67,23 +67,25 @@ class Headline(ValueRange):
         super().__init__(self.numbers, study.counts.group_names)
 
     @cached_property
-    def _headline_results(self) -> list[Result]:
+    def _first_and_last_metric_results(self) -> list[Result]:
         names = self.metric, *(fact.name for fact in self.facts_with_value[-1:])
         return [fact for fact in self.facts_with_value if fact.name in names]
 
     @cached_property
-    def _results_on_shared_tasks(self) -> tuple[list[Result], str]:
-        return self.study.on_shared_tasks(self._headline_results)
+    def _results_and_text_on_shared_tasks(self) -> tuple[list[Result], str]:
+        return self.study.on_shared_tasks(self._first_and_last_metric_results)
 
     @property
     def shared_tasks_text(self) -> str:
         """The shared tasks in words, for example "the 3 tasks that …", or "" for all tasks."""
-        return self._results_on_shared_tasks[1].removeprefix(" on ")
+        return self._results_and_text_on_shared_tasks[1].removeprefix(" on ")
 
     @cached_property
-    def leader_by_group(self) -> dict[tuple[str, ...], Leader]:
+    def leader_by_group(self) -> dict[tuple[str, ...], ModelsWithBestValue]:
         """The leader for the first metric in each group with at least two comparable models."""
-        first = [fact for fact in self._results_on_shared_tasks[0] if fact.name == self.metric]
+        first = [
+            fact for fact in self._results_and_text_on_shared_tasks[0] if fact.name == self.metric
+        ]
         by_group = group_by(first, lambda fact: fact.series[1:])
         return {
             group: led for group, group_facts in by_group.items() if (led := _leader(group_facts))
@@ -96,14 +98,14 @@ class Headline(ValueRange):
     @property
     def unreached_k(self) -> int:
         """The largest k for which some task has too few attempts; 0 if there is no such k."""
-        return self.study.largest_unsupported_k(self._headline_results)
+        return self.study.largest_unsupported_k(self._first_and_last_metric_results)
 
     @property
-    def first_leader(self) -> Leader:
+    def first_metric_leader(self) -> ModelsWithBestValue:
         return next(iter(self.leader_by_group.values()))
 
     @cached_property
-    def last_metric_leader(self) -> Leader | None:
+    def last_metric_leader(self) -> ModelsWithBestValue | None:
         """The leader of the last metric if the leader is a single model, otherwise None.
 
         The result is also None if there is only one metric, or if the first and the last metric are
@@ -111,14 +113,14 @@ class Headline(ValueRange):
         """
         last = self.facts_with_value[-1].name
         last_leader = _leader(
-            [fact for fact in self._results_on_shared_tasks[0] if fact.name == last]
+            [fact for fact in self._results_and_text_on_shared_tasks[0] if fact.name == last]
         )
         if last == self.metric or last_leader is None or not last_leader.is_one_model:
             return None
         sizes = (last_leader.model_count, last_leader.task_count)
         return (
             last_leader
-            if sizes == (self.first_leader.model_count, self.first_leader.task_count)
+            if sizes == (self.first_metric_leader.model_count, self.first_metric_leader.task_count)
             else None
         )
 
@@ -135,14 +137,14 @@ class Headline(ValueRange):
         groups: dict[str, list[str]] = {}
         for group, led in self.leader_by_group.items():
             if led.is_one_model:
-                groups.setdefault(led.extreme_value.names[0], []).append(
+                groups.setdefault(led.best_value_and_models.names[0], []).append(
                     named_group_values(group, self.groups)
                 )
         return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
 
     @property
     def group_sentence_fields(self) -> Mapping[str, Any]:
-        ends = [led.extreme_value for led in self.leader_by_group.values()]
+        ends = [led.best_value_and_models for led in self.leader_by_group.values()]
         leaders = [
             f"{model} ({', '.join(names) if len(names) <= _FEW_GROUPS else f'{len(names)} groups'})"
             for model, names in self.led_groups_by_model.items()
@@ -158,17 +160,17 @@ class Headline(ValueRange):
 
     @property
     def sentence_fields(self) -> Mapping[str, Any]:
-        led, last_leader = self.first_leader, self.last_metric_leader
+        led, last_leader = self.first_metric_leader, self.last_metric_leader
         further = {} if last_leader is None else {
-            "other": last_leader.metric, "other_model": last_leader.extreme_value.names[0],
-            "other_estimate": last_leader.extreme_value.estimate,
+            "other": last_leader.metric, "other_model": last_leader.best_value_and_models.names[0],
+            "other_estimate": last_leader.best_value_and_models.estimate,
             "other_direction": last_leader.direction,
         }  # fmt: skip
         return {
-            "metric": self.metric, "models": led.extreme_value.names,
-            "count": len(led.extreme_value.names),
-            "model": led.extreme_value.names[0], "words": led.extreme_value.words,
-            "estimate": led.extreme_value.estimate,
+            "metric": self.metric, "models": led.best_value_and_models.names,
+            "count": len(led.best_value_and_models.names),
+            "model": led.best_value_and_models.names[0], "words": led.best_value_and_models.words,
+            "estimate": led.best_value_and_models.estimate,
             "direction": led.direction, "where": self.shared_tasks_text, "without": self.without,
             **further,
         }  # fmt: skip
@@ -184,7 +186,7 @@ class Headline(ValueRange):
         }  # fmt: skip
 
     @cached_property
-    def pass_rates_at_largest_k(self) -> tuple[Result, Result] | None:
+    def pass_at_and_hat_at_largest_k(self) -> tuple[Result, Result] | None:
         """pass@k and pass^k of the only model at the largest k, if both exist."""
         if len(self.numbers) > 1 or not self.valued:
             return None
@@ -195,8 +197,8 @@ class Headline(ValueRange):
 
     @property
     def largest_k_sentence_fields(self) -> Mapping[str, Any]:
-        assert self.pass_rates_at_largest_k is not None
-        at, hat = self.pass_rates_at_largest_k
+        assert self.pass_at_and_hat_at_largest_k is not None
+        at, hat = self.pass_at_and_hat_at_largest_k
         total_tasks = len(self.study.counts.tasks)
         tasks = at.size.tasks or 0
         return {
@@ -241,35 +243,39 @@ HEADLINE_ANSWERS = (
            "In {ranked} of {groups:group} of {by:and}, no model has the {direction:highest|lowest}"
            " {metric} by itself{?where|, on {where}}.",
            lambda headline: headline.group_sentence_fields),
-    Answer("highest-unsure", lambda headline: not headline.first_leader.extreme_value.certain,
+    Answer("highest-unsure",
+        lambda headline: not headline.first_metric_leader.best_value_and_models.certain,
            "{words} {direction:scores highest|is lowest}" + _SHARED_TASKS_CLAUSE
            + ": {metric} {estimate}; missing outcomes decide which model it"
                " is." + _MISSING_VALUES_CLAUSE),
     Answer("same-estimates",
-           lambda headline: len(headline.first_leader.extreme_value.names)
-           == headline.first_leader.model_count <= _NAMED,
+           lambda headline: len(headline.first_metric_leader.best_value_and_models.names)
+           == headline.first_metric_leader.model_count <= _NAMED,
            "{models:and} have the same estimate" + _SHARED_TASKS_CLAUSE + ": {metric}"
                " {estimate}." + _MISSING_VALUES_CLAUSE),
     Answer("same-estimates-of-all",
-           lambda headline: len(headline.first_leader.extreme_value.names)
-           == headline.first_leader.model_count,
+           lambda headline: len(headline.first_metric_leader.best_value_and_models.names)
+           == headline.first_metric_leader.model_count,
            "All {count:model} have the same estimate" + _SHARED_TASKS_CLAUSE + ": {metric}"
                " {estimate}."
            + _MISSING_VALUES_CLAUSE),
     Answer("several-highest",
-        lambda headline: 1 < len(headline.first_leader.extreme_value.names) <= _NAMED,
+        lambda headline: 1 < len(
+            headline.first_metric_leader.best_value_and_models.names) <= _NAMED,
            "{models:and} {direction:score highest|are lowest}, with the same"
            " estimate" + _SHARED_TASKS_CLAUSE
            + ": {metric} {estimate}." + _MISSING_VALUES_CLAUSE),
-    Answer("many-highest", lambda headline: len(headline.first_leader.extreme_value.names) > 1,
+    Answer("many-highest",
+        lambda headline: len(headline.first_metric_leader.best_value_and_models.names) > 1,
            "{count:model} {direction:score highest|are lowest}, with the same"
            " estimate" + _SHARED_TASKS_CLAUSE
            + ": {metric} {estimate}." + _MISSING_VALUES_CLAUSE),
     Answer("highest-at-both",
            lambda headline: headline.last_metric_leader is not None
-           and (headline.last_metric_leader.extreme_value.names[0],
+           and (headline.last_metric_leader.best_value_and_models.names[0],
                headline.last_metric_leader.direction)
-           == (headline.first_leader.extreme_value.names[0], headline.first_leader.direction),
+           == (headline.first_metric_leader.best_value_and_models.names[0],
+               headline.first_metric_leader.direction),
            "{model} {direction:scores highest|is lowest}" + _SHARED_TASKS_CLAUSE
            + ": {metric} {estimate}, {other} {other_estimate}." + _MISSING_VALUES_CLAUSE),
     Answer("highest-per-metric", lambda headline: headline.last_metric_leader is not None,
@@ -281,11 +287,11 @@ HEADLINE_ANSWERS = (
            + ": {metric} {estimate}." + _MISSING_VALUES_CLAUSE),
 )  # fmt: skip
 ANY_AND_ALL_PASS_ANSWER = Answer(
-    "any-and-all-attempts", lambda headline: headline.pass_rates_at_largest_k is not None,
+    "any-and-all-attempts", lambda headline: headline.pass_at_and_hat_at_largest_k is not None,
     "At least one of {k:attempt} passes with probability {at}, and all {k} pass with probability"
     " {hat}{?all| on {tasks} of {all:task}}.", lambda headline: headline.largest_k_sentence_fields,
 )  # fmt: skip
-TABLE_TASKS_ANSWER = Answer(
+TABLE_USES_ALL_TASKS_ANSWER = Answer(
     "own-tasks-below", lambda headline: bool(headline.shared_tasks_text
         and headline.leader_by_group),
     "The rows of the table use all tasks of each model.", lambda headline: {},

@@ -11,7 +11,7 @@ from passk_cli.commands.estimate import EstimateOptions
 from passk_cli.commands.estimate.headline import (
     ANY_AND_ALL_PASS_ANSWER,
     HEADLINE_ANSWERS,
-    TABLE_TASKS_ANSWER,
+    TABLE_USES_ALL_TASKS_ANSWER,
     Headline,
 )
 from passk_cli.commands.runner import CommandRunner
@@ -102,13 +102,13 @@ class EstimateTable(SeriesMetricTable):
                meaning="Correlation of two attempts at one task, with an interval over tasks. If"
                " the correlation is near 1, tasks always pass or always fail, and more attempts add"
                " little information.",
-               exists_in_section=lambda section: any(map(_series_noise, section.records)),
+               exists_in_section=lambda section: any(map(_build_series_noise, section.records)),
                cell_of_record=lambda row: _intraclass_correlation(row)),
         Column("noise floor", "points", visibility=FULL,
                meaning="Difference by chance between two runs with one attempt per task, which is"
                " below this limit in 95 % of cases. passk uses the tasks with several attempts. The"
                " cell is empty if the attempts at each task agree.",
-               exists_in_section=lambda section: any(map(_series_noise, section.records)),
+               exists_in_section=lambda section: any(map(_build_series_noise, section.records)),
                cell_of_record=lambda row: _noise_floor(row)),
     )  # fmt: skip
 
@@ -144,7 +144,7 @@ class EstimateTable(SeriesMetricTable):
                 for m in metrics
             ):
                 yield from first_true_sentence(NOISE_FLOOR_ANSWERS, NoiseSummary(self.study))
-            yield from first_true_sentence((TABLE_TASKS_ANSWER,), headline)
+            yield from first_true_sentence((TABLE_USES_ALL_TASKS_ANSWER,), headline)
             if headline.shares_no_task:
                 yield from first_true_sentence(NO_SHARED_TASK_ANSWERS, headline.unreached_k)
         for metric in ranged:
@@ -176,7 +176,7 @@ class EstimateTable(SeriesMetricTable):
         noisy = [
             fact
             for fact in self.results()
-            if fact.name in visible_names and _attempts_help_more(fact)
+            if fact.name in visible_names and _are_attempts_better_than_tasks(fact)
         ]
         if noisy:
             pairs = [(fact.name, SeriesName(fact.series)) for fact in noisy]
@@ -208,7 +208,7 @@ class EstimateTable(SeriesMetricTable):
         return tuple(pictures)
 
 
-def _series_noise(row: SeriesRow) -> SeriesNoise | None:
+def _build_series_noise(row: SeriesRow) -> SeriesNoise | None:
     all_values = [fact.values for fact in row.result_by_name.values() if fact.values is not None]
     plain = [
         v
@@ -226,16 +226,16 @@ def _series_noise(row: SeriesRow) -> SeriesNoise | None:
 
 
 def _intraclass_correlation(row: SeriesRow) -> Estimate:
-    noise = _series_noise(row)
+    noise = _build_series_noise(row)
     return noise.intraclass_correlation if noise else Estimate(None, reason="one attempt per task")
 
 
 def _noise_floor(row: SeriesRow) -> Estimate:
-    noise = _series_noise(row)
+    noise = _build_series_noise(row)
     return Estimate(noise.noise_floor()) if noise and noise.flaky_task_count else Estimate(None)
 
 
-def _attempts_help_more(fact: Result) -> bool:
+def _are_attempts_better_than_tasks(fact: Result) -> bool:
     """Whether one more attempt at each task narrows the interval more than new tasks would.
 
     One more attempt at each of T tasks costs as much as T / n new tasks. If a single task with n

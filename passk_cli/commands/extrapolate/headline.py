@@ -61,17 +61,17 @@ class RankedPredictions:
 
 _SHARED_TASKS_CLAUSE = "{?where| on {where}}"
 _WITHIN_ATTEMPTS_CLAUSE = "{?within|. This k is not larger than the number of attempts made}."
-_ATTEMPTS_NEEDED_CLAUSE = "{?ahead|; with {ahead:attempt} {next} could be predicted}."
-PREDICTION_ANSWERS = (
+_ATTEMPTS_TO_PREDICT_CLAUSE = "{?ahead|; with {ahead:attempt} {next} could be predicted}."
+PREDICTION_ANSWER_TEMPLATES = (
     Answer("not-determined",
            lambda predictions: predictions.open and not predictions.lower_estimates,
            "With {attempts:attempt} per task, passk can predict only a range for {number} of"
            " {model}" + _SHARED_TASKS_CLAUSE
-           + ": {limits}" + _ATTEMPTS_NEEDED_CLAUSE),
+           + ": {limits}" + _ATTEMPTS_TO_PREDICT_CLAUSE),
     Answer("some-not-determined", lambda predictions: predictions.open,
            "With {attempts:attempt} per task, passk can predict only a range for {number} of"
            " {open} of {models:model}"
-           + _SHARED_TASKS_CLAUSE + _ATTEMPTS_NEEDED_CLAUSE),
+           + _SHARED_TASKS_CLAUSE + _ATTEMPTS_TO_PREDICT_CLAUSE),
     Answer("predicted", lambda predictions: not predictions.lower_estimates,
            "{number} of {model}" + _SHARED_TASKS_CLAUSE + " is {estimate}"
            + _WITHIN_ATTEMPTS_CLAUSE),
@@ -86,7 +86,7 @@ PREDICTION_ANSWERS = (
            " highest range overlaps with the {count:range|ranges} of {rivals}"
            + _WITHIN_ATTEMPTS_CLAUSE),
 )  # fmt: skip
-TOO_FEW_SHARED_TASKS_ANSWER = Answer(
+FEW_SHARED_TASKS_ANSWER_TEMPLATE = Answer(
     "too-few-shared", lambda _: True,
     "Too few tasks are shared by all models to predict {number}.", lambda name: {"number": name},
 )  # fmt: skip
@@ -100,8 +100,8 @@ class RankedTargetKs:
 
     def __init__(self, models: Sequence[Prediction], target: float, where: str) -> None:
         self.rising, self.target, self.where = models[0].metric_family == "pass@", target, where
-        self.models = sorted(models, key=_target_k_range, reverse=not self.rising)
-        self.ends = [_target_k_range(row) for row in self.models]
+        self.models = sorted(models, key=_target_k_limits, reverse=not self.rising)
+        self.ends = [_target_k_limits(row) for row in self.models]
 
     @property
     def sentence_fields(self) -> dict[str, Any]:
@@ -114,7 +114,7 @@ class RankedTargetKs:
         return {
             "rising": int(self.rising), "target": self.target, "where": self.where,
             "model": best.task_values.name, "all": all_series_words(len(self.models)),
-            "ks": Phrase((*target_k_text(best),)), "low": low, "high": high,
+            "ks": Phrase((*target_k_text_parts(best),)), "low": low, "high": high,
             "rivals": rivals, "count": len(rivals),
         }  # fmt: skip
 
@@ -146,14 +146,14 @@ def _range_width(estimate: Estimate) -> float:
     return (estimate.high or 0.0) - (estimate.low or 0.0)
 
 
-def _target_k_range(prediction: Prediction) -> tuple[float, float]:
+def _target_k_limits(prediction: Prediction) -> tuple[float, float]:
     [fact] = prediction.target_k_results
     low, high = (math.inf if end is None else end
                  for end in (fact.estimate.low, fact.estimate.high))  # fmt: skip
     return low, high
 
 
-def target_k_text(prediction: Prediction) -> Iterator[Cell]:
+def target_k_text_parts(prediction: Prediction) -> Iterator[Cell]:
     """Yield the parts of a text that names a k, for example "17 [12, 26]" or "not before 94"."""
     [fact] = prediction.target_k_results
     value, low, high = (

@@ -37,7 +37,7 @@ class PredictionRequest:
 
 
 @dataclass(frozen=True)
-class _PredictedCurve:
+class _CurveToPredict:
     task_values: TaskValues
 
     @property
@@ -50,7 +50,7 @@ class _PredictedCurve:
 
 
 @dataclass(frozen=True)
-class UnpredictedCurve(_PredictedCurve):
+class UnpredictedCurve(_CurveToPredict):
     """A curve without a prediction.
 
     results : one empty result per requested k, with the reason why there is no prediction.
@@ -61,7 +61,7 @@ class UnpredictedCurve(_PredictedCurve):
 
 
 @dataclass(frozen=True)
-class Prediction(_PredictedCurve):
+class Prediction(_CurveToPredict):
     """The predictions of one curve.
 
     results_by_k : results at the largest known k and at the requested k's.
@@ -88,7 +88,7 @@ class Prediction(_PredictedCurve):
         return self.results_by_k[self.known_k]
 
     @property
-    def never_passed_task_count(self) -> int:
+    def never_passed_or_failed_task_count(self) -> int:
         """The number of tasks at which no attempt passed (for pass^k: no attempt failed)."""
         return int((self.extrapolation.passes_or_failures == 0).sum())
 

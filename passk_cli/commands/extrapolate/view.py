@@ -12,13 +12,13 @@ import numpy as np
 from passk_cli.activity import items_with_progress
 from passk_cli.commands.extrapolate import ExtrapolateOptions
 from passk_cli.commands.extrapolate.headline import (
-    PREDICTION_ANSWERS,
+    FEW_SHARED_TASKS_ANSWER_TEMPLATE,
+    PREDICTION_ANSWER_TEMPLATES,
     TARGET_K_ANSWERS,
-    TOO_FEW_SHARED_TASKS_ANSWER,
     RankedPredictions,
     RankedTargetKs,
     ranking_value,
-    target_k_text,
+    target_k_text_parts,
 )
 from passk_cli.commands.extrapolate.prediction import (
     Prediction,
@@ -64,7 +64,7 @@ _DEFAULT_K_MULTIPLE = 10
 # passk draws a line in a chart through _CHART_LINE_POINTS points.
 _CHART_LINE_POINTS = 24
 
-NO_PREDICTION_WARNING = DiagnosticType(
+OUTCOME_STOPPED_ATTEMPTS_WARNING = DiagnosticType(
     "no-prediction", WARNING, "there is no prediction for {models}: {reason}",
     meaning="If the attempts at a task end with the first pass, their number depends on the"
     " outcomes. The row of a model is empty if its attempts at a task end with the first pass.",
@@ -127,12 +127,13 @@ class PredictionTable(Section[Prediction]):
                repeated_items=lambda section: (section.prediction_request.target
                    and [section.prediction_request.target]) or (),
                example=0.9,
-               cell_of_record=lambda row, target: Phrase(tuple(target_k_text(row)))),
+               cell_of_record=lambda row, target: Phrase(tuple(target_k_text_parts(row)))),
         Column("never {}", "count", meaning="Number of tasks that never {}. Only these tasks can"
                " change the curve.",
-               visibility=FULL, repeated_items=lambda section: [section.never_seen_outcome],
+               visibility=FULL,
+               repeated_items=lambda section: [section.outcome_word_in_never_header],
                example="passed",
-               cell_of_record=lambda row, _: row.never_passed_task_count),
+               cell_of_record=lambda row, _: row.never_passed_or_failed_task_count),
         data_field("beyond", "Whether k is larger than the number of attempts made: yes or no."),
         data_field("fit_k", "The k of a result by the average or the line. The column k is empty"
                             " for such a result."),
@@ -143,7 +144,7 @@ class PredictionTable(Section[Prediction]):
         return self.metric_family == self.prediction_request.curve_names[0].removesuffix("k")
 
     @property
-    def never_seen_outcome(self) -> str:
+    def outcome_word_in_never_header(self) -> str:
         """The outcome in the header "never …": "passed" for pass@k, and "failed" for pass^k."""
         return "passed" if self.metric_family == "pass@" else "failed"
 
@@ -201,7 +202,7 @@ class PredictionTable(Section[Prediction]):
             models.sort(key=lambda row: ranking_value(row, k), reverse=True)
         if not models:
             if where:
-                yield TOO_FEW_SHARED_TASKS_ANSWER.sentence_about(f"{self.metric_family}{k}")
+                yield FEW_SHARED_TASKS_ANSWER_TEMPLATE.sentence_about(f"{self.metric_family}{k}")
             return
         where = where.removeprefix(" on ")
         if self.prediction_request.target:
@@ -209,7 +210,9 @@ class PredictionTable(Section[Prediction]):
                 TARGET_K_ANSWERS, RankedTargetKs(models, self.prediction_request.target, where)
             )
         else:
-            yield from first_true_sentence(PREDICTION_ANSWERS, RankedPredictions(models, k, where))
+            yield from first_true_sentence(
+                PREDICTION_ANSWER_TEMPLATES, RankedPredictions(models, k, where)
+            )
 
     def footer_parts(self) -> Iterator[str | OptionHint]:
         if not self.is_first_curve:
@@ -231,7 +234,7 @@ class PredictionTable(Section[Prediction]):
             names = [
                 row.task_values.name for row in self.unpredicted_curves if row.reason == reason
             ]
-            yield NO_PREDICTION_WARNING(models=list(dict.fromkeys(names)), reason=reason)
+            yield OUTCOME_STOPPED_ATTEMPTS_WARNING(models=list(dict.fromkeys(names)), reason=reason)
         if self.prediction_request.fit_name and self.is_first_curve:
             yield HEURISTIC_FIT_WARNING()
 

@@ -12,7 +12,7 @@ from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.errors import ParameterError
 from passk_cli.files.formats import FORMAT_NAMES, FORMATS, TABLE_EXAMPLES
 from passk_cli.files.formats.format import Example
-from passk_cli.files.request import TABLE_FORMATS
+from passk_cli.files.request import SPECIFICATION_BY_TABLE_FORMAT
 from passk_cli.files.roles import ENDED_WITHOUT_VERDICT_WORDS
 from passk_cli.report.data_types import FULL, Column, OptionHint, Report, Table
 from passk_cli.study.answer import Answer
@@ -54,7 +54,8 @@ def known_formats() -> list[KnownFormat]:
         formats.append(KnownFormat(name, form.kind, form.pass_rule, source, form.example))
     rule = "outcome column: true/false, 1/0, pass/fail; scores need a threshold"
     tables = (
-        KnownFormat(n, "general", rule, s, TABLE_EXAMPLES[n]) for n, s in TABLE_FORMATS.items()
+        KnownFormat(n, "general", rule, s, TABLE_EXAMPLES[n])
+        for n, s in SPECIFICATION_BY_TABLE_FORMAT.items()
     )
     return [*formats, *tables]
 
@@ -123,7 +124,7 @@ class FormatTable(Section[KnownFormat]):
         )
 
 
-class FormatExampleTable(Section[KnownFormat]):
+class SingleFormatTable(Section[KnownFormat]):
     """The description of one format with a small example file."""
 
     shown_when = "of one format"
@@ -164,7 +165,7 @@ class FormatExampleTable(Section[KnownFormat]):
 
 
 class FormatsRunner(CommandRunner, FormatsOptions):
-    sections = (FormatNamesTable, FormatTable, FormatExampleTable)
+    sections = (FormatNamesTable, FormatTable, SingleFormatTable)
 
     def report_without_data(self, options: SharedOptions) -> Report:
         if self.name not in (None, *FORMAT_NAMES):
@@ -173,7 +174,7 @@ class FormatsRunner(CommandRunner, FormatsOptions):
         formats = [form for form in known_formats() if self.name in (None, form.name)]
         each_format = FormatTable(no_study, formats)
         if self.name is not None:
-            section = FormatExampleTable(no_study, formats)
+            section = SingleFormatTable(no_study, formats)
             tables, answer = tuple(section.tables()), tuple(section.answer())
             return Report(tables, each_format.data_table, (VERSION,), answer=answer)
         lines: list[tuple[str, str]] = []

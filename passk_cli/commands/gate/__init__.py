@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 from passk_cli.commands.command import Command
 from passk_cli.commands.gate.rules import (
-    EveryAttempt,
-    EveryTask,
+    BaselineTasksPresentRule,
+    ExpectedAttemptCountRule,
     MaxDrop,
     MaxErrors,
     MaxIncrease,
     MaxMissing,
-    MinEach,
     Minimum,
+    MinPassRateOfEachTaskRule,
     MustPass,
     NoRegression,
 )
@@ -25,7 +25,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import MetricOptions
 from passk_cli.study.significance_options import FAIL, PASS, ComparisonOptions
 
-TRUST_RULES = Annotated[bool, Option(
+TRUST_RULES_OPTION = Annotated[bool, Option(
     "--trust-rules", help="Allow the rules file to name files anywhere.", only_in_full_help=True,
     detail="Without --trust-rules, a rules file may name only files in its folder and in"
     " subfolders. URLs, absolute paths, and links out of the folder are refused. Use --trust-rules"
@@ -37,7 +37,8 @@ TRUST_RULES = Annotated[bool, Option(
 # the rules.
 @dataclass(frozen=True)
 class GateOptions(
-    EveryTask, EveryAttempt, MaxMissing, MaxErrors, Minimum, MustPass, MinEach, NoRegression,
+    BaselineTasksPresentRule, ExpectedAttemptCountRule, MaxMissing, MaxErrors, Minimum, MustPass,
+    MinPassRateOfEachTaskRule, NoRegression,
     MaxIncrease, MaxDrop,
 ):  # fmt: skip
     """Check a run against rules; the exit code is the verdict.
@@ -65,7 +66,7 @@ class GateOptions(
         " folder, or [tool.passk] in pyproject.toml. Options on the command line replace options of"
         " the file.",
     )] = None  # fmt: skip
-    trust_rules: TRUST_RULES = False
+    trust_rules: TRUST_RULES_OPTION = False
     tier: Annotated[str | None, Option(
         "--tier", "NAME", "Run only the suites of this tier in the rules file.",
         only_in_full_help=True,

@@ -34,7 +34,7 @@ class CandidateAttempts:
     cell_indices : for each task, the index of the candidate's cell in the counts.
     expected_attempts : for each task, the value of --attempts or the number of attempts in the
         baseline. None if no number is expected.
-    attempts_at_extra_tasks : numbers of attempts at tasks that the baseline lacks.
+    attempt_counts_at_extra_tasks : numbers of attempts at tasks that the baseline lacks.
     expected_from_option : whether `expected_attempts` comes from --attempts.
     looks_planned : whether the numbers of attempts look planned: all numbers are as expected, all
         numbers are equal, or all tasks have the same share of the baseline's attempts.
@@ -43,7 +43,7 @@ class CandidateAttempts:
     cell_indices: Ints
     attempts: Ints
     expected_attempts: Ints | None = None
-    attempts_at_extra_tasks: Ints = field(default_factory=lambda: _EMPTY_INTS)
+    attempt_counts_at_extra_tasks: Ints = field(default_factory=lambda: _EMPTY_INTS)
     expected_from_option: bool = False
     looks_planned: bool = True
 
@@ -123,8 +123,8 @@ class CandidateAttempts:
                 number = relation if words else f"{relation} attempts than {than}"
                 words.append(f"{number} at {tasks} ({numbers})")
         words = [", ".join(words)] if words else []
-        if set(self.attempts_at_extra_tasks.tolist()) - set(self.attempts.tolist()):
-            number = attempts_per_task_text(self.attempts_at_extra_tasks)
+        if set(self.attempt_counts_at_extra_tasks.tolist()) - set(self.attempts.tolist()):
+            number = attempts_per_task_text(self.attempt_counts_at_extra_tasks)
             words.append(f"{number} at the tasks that the baseline lacks")
         return words
 
@@ -133,17 +133,17 @@ class CandidateAttempts:
 class BaselineMatch:
     """The candidates and their baseline, with counts that share one list of tasks.
 
-    candidate_series_indices, baseline_series_indices : indices of the series in `counts` and in
-        `baseline`.
+    indices_of_candidate_series, indices_of_baseline_series : indices of the series in `counts` and
+        in `baseline`.
     baseline_is_other_file : whether the baseline is another file, in which models may have other
         names.
     latest_run_counts : the last run of the history, which sets the expected numbers of attempts.
     """
 
     counts: Counts
-    candidate_series_indices: tuple[int, ...]
+    indices_of_candidate_series: tuple[int, ...]
     baseline: Counts | None = None
-    baseline_series_indices: tuple[int, ...] = ()
+    indices_of_baseline_series: tuple[int, ...] = ()
     baseline_label: str = ""
     baseline_is_other_file: bool = False
     latest_run_counts: Counts | None = None
@@ -153,7 +153,7 @@ class BaselineMatch:
         return cls(counts, tuple(range(len(counts.series))))
 
     @classmethod
-    def from_one_run(cls, counts: Counts, name: str) -> BaselineMatch:
+    def with_model_as_baseline(cls, counts: Counts, name: str) -> BaselineMatch:
         """Use one model as the baseline, and all other models of the same data as candidates.
 
         Errors: ParameterError if the data lacks this model, or contains only this model.
@@ -191,7 +191,7 @@ class BaselineMatch:
         if baseline is None:
             return cls.without_baseline(study.counts)
         if study.baseline is None:
-            return cls.from_one_run(study.counts, baseline)
+            return cls.with_model_as_baseline(study.counts, baseline)
         sides = cls.from_two_files(study.counts, study.baseline, baseline_label(baseline))
         if study.pooled_baseline is None:
             return sides
@@ -204,39 +204,39 @@ class BaselineMatch:
 
     @property
     def series(self) -> list[SeriesKey]:
-        return [self.counts.series[s] for s in self.candidate_series_indices]
+        return [self.counts.series[s] for s in self.indices_of_candidate_series]
 
     @cached_property
-    def task_positions(self) -> dict[str, int]:
+    def task_index_by_name(self) -> dict[str, int]:
         return {task: place for place, task in enumerate(self.counts.tasks)}
 
     @cached_property
-    def task_codes_by_series(self) -> dict[SeriesKey, Ints]:
-        return _task_codes_by_series(self.counts, self.candidate_series_indices)
+    def task_codes_by_candidate(self) -> dict[SeriesKey, Ints]:
+        return _task_codes_by_series(self.counts, self.indices_of_candidate_series)
 
     @cached_property
-    def baseline_task_codes(self) -> dict[SeriesKey, Ints]:
+    def task_codes_by_baseline_series(self) -> dict[SeriesKey, Ints]:
         return (
             {}
             if self.baseline is None
-            else _task_codes_by_series(self.baseline, self.baseline_series_indices)
+            else _task_codes_by_series(self.baseline, self.indices_of_baseline_series)
         )
 
     @cached_property
-    def base_models(self) -> set[str]:
-        return {model for model, *_ in self.baseline_task_codes}
+    def all_baseline_models(self) -> set[str]:
+        return {model for model, *_ in self.task_codes_by_baseline_series}
 
     def base_model(self, model: str) -> str | None:
         """The only model of the baseline or, if there are several, the model with the same name."""
-        only = next(iter(self.base_models)) if len(self.base_models) == 1 else model
-        return only if only in self.base_models else None
+        only = next(iter(self.all_baseline_models)) if len(self.all_baseline_models) == 1 else model
+        return only if only in self.all_baseline_models else None
 
     def base_series(self, series: SeriesKey) -> SeriesKey | None:
         """The series of the baseline that a candidate is compared with, or None."""
         base = (self.base_model(series[0]) or "", *series[1:])
-        return base if base in self.baseline_task_codes else None
+        return base if base in self.task_codes_by_baseline_series else None
 
-    def with_missing_filled(self, *, passing: bool) -> BaselineMatch:
+    def with_missing_in_run_counted_as(self, *, passing: bool) -> BaselineMatch:
         """Count missing outcomes of the run as passes or as failures.
 
         Missing outcomes of the baseline are counted as the opposite.
@@ -246,7 +246,7 @@ class BaselineMatch:
 
     def reason_not_compared(self, series: SeriesKey) -> str:
         if self.base_model(series[0]) is None:
-            models = ", ".join(sorted(self.base_models))
+            models = ", ".join(sorted(self.all_baseline_models))
             return f"{self.baseline_label} has no model {series[0]}, only {models}"
         return f"{self.baseline_label} has no attempts in this group"
 
@@ -254,15 +254,15 @@ class BaselineMatch:
     def missing_series(self) -> dict[SeriesKey, TaskCoverage]:
         models = sorted({model for model, *_ in self.series})
         gone: dict[SeriesKey, TaskCoverage] = {}
-        for base, tasks in self.baseline_task_codes.items():
+        for base, tasks in self.task_codes_by_baseline_series.items():
             rivals = [model for model in models if self.base_model(model) == base[0]]
             for model in rivals or [base[0]]:
-                if (model, *base[1:]) not in self.task_codes_by_series:
+                if (model, *base[1:]) not in self.task_codes_by_candidate:
                     gone[(model, *base[1:])] = TaskCoverage(0, len(tasks))
         return gone
 
     @property
-    def possible_renamings(self) -> list[tuple[str, str]]:
+    def possible_model_renamings(self) -> list[tuple[str, str]]:
         """Pairs of names (old, new) that may be two names of the same model.
 
         The old name is only in the baseline. The model with the new name has the same tasks and
@@ -273,13 +273,13 @@ class BaselineMatch:
         models = sorted({model for model, *_ in self.series})
         # If two models belong to the same run, they cannot be the same model under two names. The
         # models of a history may come from several runs.
-        one_run = self.base_models if self.latest_run_counts is None else ()
-        gone = sorted(self.base_models - {self.base_model(model) for model in models})
+        one_run = self.all_baseline_models if self.latest_run_counts is None else ()
+        gone = sorted(self.all_baseline_models - {self.base_model(model) for model in models})
         possible_names = [model for model in models if model not in one_run]
         return [*renamed_models(self.baseline, gone, self.counts, possible_names)]
 
     @property
-    def sole_possible_renaming(self) -> tuple[str, str] | None:
+    def sole_possible_model_renaming(self) -> tuple[str, str] | None:
         """The names (old, new) if the run and the baseline may be one model under two names.
 
         The run and the baseline must each contain only one model. If the baseline is a history,
@@ -287,11 +287,15 @@ class BaselineMatch:
         must contain names of models.
         """
         models = {model for model, *_ in self.series}
-        if self.baseline is None or not self.baseline_is_other_file or models == self.base_models:
+        if (
+            self.baseline is None
+            or not self.baseline_is_other_file
+            or models == self.all_baseline_models
+        ):
             return None
-        if len(models) != 1 or len(self.base_models) != 1:
+        if len(models) != 1 or len(self.all_baseline_models) != 1:
             return None
-        (old,), (new,) = self.base_models, models
+        (old,), (new,) = self.all_baseline_models, models
         inputs = [*self.counts.read_facts.file_readings, *self.baseline.read_facts.file_readings]
         if self.latest_run_counts is None:
             similar = [*renamed_models(self.baseline, [old], self.counts, [new])]
@@ -303,36 +307,46 @@ class BaselineMatch:
         base = self.base_series(series)
         if base is None:
             return None
-        task_codes, base_codes = self.task_codes_by_series[series], self.baseline_task_codes[base]
+        task_codes, base_codes = (
+            self.task_codes_by_candidate[series],
+            self.task_codes_by_baseline_series[base],
+        )
         shared = len(np.intersect1d(task_codes, base_codes, assume_unique=True))
         return TaskCoverage(shared, len(base_codes), len(task_codes) - shared)
 
     def lost_tasks(self, series: SeriesKey) -> list[str]:
         base = self.base_series(series)
-        if base is None or series not in self.task_codes_by_series:
+        if base is None or series not in self.task_codes_by_candidate:
             return []
         lost = np.setdiff1d(
-            self.baseline_task_codes[base], self.task_codes_by_series[series], assume_unique=True
+            self.task_codes_by_baseline_series[base],
+            self.task_codes_by_candidate[series],
+            assume_unique=True,
         )
         return [self.counts.tasks[code] for code in lost.tolist()]
 
-    def coverage_of_group_tasks(self, series: SeriesKey) -> TaskCoverage:
+    def coverage_of_all_candidates_tasks(self, series: SeriesKey) -> TaskCoverage:
         """The number of a candidate's tasks, out of the tasks of all candidates in its group."""
         return TaskCoverage(
-            len(self.task_codes_by_series[series]), self._task_count_by_group[series[1:]]
+            len(self.task_codes_by_candidate[series]),
+            self._candidate_task_count_by_group[series[1:]],
         )
 
     @cached_property
-    def _task_count_by_group(self) -> dict[SeriesKey, int]:
-        groups = group_by(self.task_codes_by_series, lambda series: series[1:])
+    def _candidate_task_count_by_group(self) -> dict[SeriesKey, int]:
+        groups = group_by(self.task_codes_by_candidate, lambda series: series[1:])
         return {
             group: len(
-                np.unique(np.concatenate([self.task_codes_by_series[series] for series in rivals]))
+                np.unique(
+                    np.concatenate([self.task_codes_by_candidate[series] for series in rivals])
+                )
             )
             for group, rivals in groups.items()
         }
 
-    def attempts_by_series(self, declared: int | None = None) -> dict[SeriesKey, CandidateAttempts]:
+    def candidate_attempts_by_series(
+        self, declared: int | None = None
+    ) -> dict[SeriesKey, CandidateAttempts]:
         """Map each candidate to its observed and expected numbers of attempts.
 
         declared : the value of --attempts. If `declared` is None, the baseline sets the expected
@@ -351,7 +365,7 @@ class BaselineMatch:
                 by_series[series] = CandidateAttempts(cells, attempts)
             else:
                 _, shared, base_shared = np.intersect1d(
-                    self.task_codes_by_series[series], self.baseline_task_codes[base],
+                    self.task_codes_by_candidate[series], self.task_codes_by_baseline_series[base],
                     assume_unique=True, return_indices=True,
                 )  # fmt: skip
                 if len(shared):
@@ -360,7 +374,7 @@ class BaselineMatch:
                         cells[shared], attempts[shared], expected[base_shared],
                         np.delete(attempts, shared),
                     )  # fmt: skip
-        for plan in self._series_with_same_attempt_plan(list(by_series)):
+        for plan in self._groups_planned_with_same_attempts(list(by_series)):
             parts = {series: by_series[series] for series in plan}
             complete = all(part.has_expected_attempts for part in parts.values())
             if not complete and (
@@ -372,7 +386,7 @@ class BaselineMatch:
                 }
         return by_series
 
-    def _series_with_same_attempt_plan(
+    def _groups_planned_with_same_attempts(
         self, all_series: Sequence[SeriesKey]
     ) -> Iterator[list[SeriesKey]]:
         """Yield lists of series that should have the same number of attempts per task.
@@ -381,13 +395,13 @@ class BaselineMatch:
         """
         for model in dict.fromkeys(series[0] for series in all_series):
             groups = [series for series in all_series if series[0] == model]
-            tasks = np.concatenate([self.task_codes_by_series[series] for series in groups])
+            tasks = np.concatenate([self.task_codes_by_candidate[series] for series in groups])
             if len(np.unique(tasks)) == len(tasks):
                 yield groups
             else:
                 yield from ([series] for series in groups)
 
-    def left_out_notes(self, series: SeriesKey) -> list[str]:
+    def notes_on_data_left_out(self, series: SeriesKey) -> list[str]:
         words = left_out_words(self.counts.read_facts, series)
         base = self.base_series(series)
         if self.baseline is not None and base is not None:

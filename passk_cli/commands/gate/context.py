@@ -68,12 +68,13 @@ class GateContext:
     declared_attempts: int | None = None
 
     @property
-    def missing_outcome_cases(self) -> tuple[GateContext, ...]:
+    def contexts_of_worst_and_best_case(self) -> tuple[GateContext, ...]:
         """The contexts for the worst and the best case of missing outcomes."""
         if not self.study.has_missing_outcome_ranges:
             return (self,)
         sides = (
-            self.baseline_match.with_missing_filled(passing=passing) for passing in (False, True)
+            self.baseline_match.with_missing_in_run_counted_as(passing=passing)
+            for passing in (False, True)
         )
         return tuple(replace(self, baseline_match=match) for match in sides)
 
@@ -93,7 +94,7 @@ class GateContext:
         )
 
     @property
-    def all_pass_and_all_fail(self) -> tuple[GateContext, GateContext]:
+    def all_pass_and_all_fail_contexts(self) -> tuple[GateContext, GateContext]:
         """Two contexts: one in which all attempts of the new run pass, one in which all fail."""
         counts, base = self.baseline_match.counts, self.baseline_match.baseline
         all_pass, all_fail = replace_passes(counts, counts.n), replace_passes(counts, 0 * counts.n)
@@ -108,7 +109,7 @@ class GateContext:
     @cached_property
     def candidate_values(self) -> list[TaskValues]:
         return replace(self.study, counts=self.baseline_match.counts).task_values(
-            only=self.baseline_match.candidate_series_indices
+            only=self.baseline_match.indices_of_candidate_series
         )
 
     @cached_property
@@ -117,7 +118,7 @@ class GateContext:
         if self.baseline_match.baseline is None:
             return {}
         values = replace(self.study, counts=self.baseline_match.baseline).task_values(
-            only=self.baseline_match.baseline_series_indices
+            only=self.baseline_match.indices_of_baseline_series
         )
         return {(rates.metric, rates.series): rates for rates in values}
 
@@ -128,15 +129,15 @@ class GateContext:
         }
 
     @cached_property
-    def candidate_attempts(self) -> list[dict[SeriesKey, CandidateAttempts]]:
+    def attempts_by_series_per_source(self) -> list[dict[SeriesKey, CandidateAttempts]]:
         """The attempts of each candidate, compared with --attempts (if given) and the baseline."""
         by_source = (
             []
             if self.declared_attempts is None
-            else [self.baseline_match.attempts_by_series(self.declared_attempts)]
+            else [self.baseline_match.candidate_attempts_by_series(self.declared_attempts)]
         )
         if self.baseline_match.baseline is not None or not by_source:
-            by_source.append(self.baseline_match.attempts_by_series())
+            by_source.append(self.baseline_match.candidate_attempts_by_series())
         return by_source
 
     def retry_warning(self, series: SeriesKey) -> str:
@@ -144,7 +145,7 @@ class GateContext:
         counts, numbers = self.baseline_match.counts, self.baseline_match.counts.attempt_numbering
         if numbers is None:
             return ""
-        cells = self.candidate_attempts[0][series].cell_indices
+        cells = self.attempts_by_series_per_source[0][series].cell_indices
         columns = (counts.n, counts.c, numbers.attempts_including_gaps, numbers.last_passed)
         end = detect_optional_stopping(*(values[cells] for values in columns))
         retried = (
@@ -155,7 +156,7 @@ class GateContext:
         return "attempt numbers have gaps: retries seem to replace failures" * retried
 
     @cached_property
-    def missing_and_error_attempts(self) -> dict[str, dict[SeriesKey, tuple[int, int]]]:
+    def failed_and_all_attempts_by_kind(self) -> dict[str, dict[SeriesKey, tuple[int, int]]]:
         """Maps each kind of failure ("missing" or "errors") to the failures of each candidate.
 
         Each candidate has a pair of numbers (failed attempts, all attempts). An attempt without an
@@ -178,7 +179,7 @@ class GateContext:
             or self.study.has_missing_outcome_ranges
         ):
             return copies
-        for place, series in zip(sides.candidate_series_indices, sides.series, strict=True):
+        for place, series in zip(sides.indices_of_candidate_series, sides.series, strict=True):
             base = sides.base_series(series)
             if base is None or sides.baseline is None:
                 continue
@@ -200,7 +201,7 @@ class GateContext:
             and (base := self.baseline_match.base_series(rates.series)) is not None
         ]
 
-    def values_without_baseline(self, metrics: Collection[Metric]) -> list[TaskValues]:
+    def values_of_unmatched_candidates(self, metrics: Collection[Metric]) -> list[TaskValues]:
         """The values of the candidates that have no baseline.
 
         With --unpaired drop, a model is left out if the baseline has this model in another group.
@@ -213,10 +214,10 @@ class GateContext:
             and not (dropped and sides.base_model(rates.series[0]) is not None)
         ]  # fmt: skip
 
-    def empty_result(self, series: SeriesKey, metric: Metric | None = None) -> Result:
+    def result_without_estimate(self, series: SeriesKey, metric: Metric | None = None) -> Result:
         """A result without an estimate, for a rule that uses a count or cannot be checked."""
         name, k = ("", None) if metric is None else (metric.name, metric.k)
-        tasks = len(self.baseline_match.task_codes_by_series.get(series, ()))
+        tasks = len(self.baseline_match.task_codes_by_candidate.get(series, ()))
         return Result(series, name, k, Estimate(None), size=SampleSize(tasks))
 
     def widen_for_run_variation(self, c: Comparison, limits: Interval) -> Interval:
@@ -253,10 +254,10 @@ class GateContext:
     def deviation_notes(self, series: SeriesKey) -> list[str]:
         words, cover, sides = [], self.coverages[series], self.baseline_match
         if sides.baseline is None:
-            rivals = sides.coverage_of_group_tasks(series)
+            rivals = sides.coverage_of_all_candidates_tasks(series)
             if rivals.lost:
                 words.append(f"{rivals.shared:,} of {rivals.expected:,} tasks in the data")
-        for by_series in self.candidate_attempts:
+        for by_series in self.attempts_by_series_per_source:
             words += by_series[series].deviation_notes if series in by_series else []
         if cover is not None and cover.extra:
             verb = "is" if cover.extra == 1 else "are"
@@ -268,7 +269,7 @@ class GateContext:
                 f"0 of {plural(lost.expected, 'baseline task')} in {SeriesName(missing_series)}"
                 for missing_series, lost in sides.missing_series.items()
             ]
-        return [*words, *sides.left_out_notes(series)]
+        return [*words, *sides.notes_on_data_left_out(series)]
 
 
 @dataclass(frozen=True)
@@ -294,11 +295,13 @@ class JudgedRun:
         context = replace(self.context, study=replace(self.context.study, confidence=confidence))
         lines = []
         for place, rule in enumerate(gate.active_rules):
-            lines_by_case = (rule.judge([case])[0] for case in context.missing_outcome_cases)
+            lines_by_case = (
+                rule.judge([case])[0] for case in context.contexts_of_worst_and_best_case
+            )
             for cases in zip(*lines_by_case, strict=True):
                 judged = [context.add_notes(line) for line in cases]
                 line = join_worst_and_best(*judged) if len(judged) > 1 else judged[0]
-                lines.append(line.with_gate_failure(gate.on_undecided, place))
+                lines.append(line.with_fails_gate_set(gate.on_undecided, place))
         return replace(self, context=context, judgements=lines)
 
     @property

@@ -15,7 +15,7 @@ from passk_cli.study.significance_options import ERROR, FAIL, PASS, UNDECIDED
 
 UNCHECKED_PREFIX = "cannot be checked: "
 _UNCHECKED_TEMPLATE = "{rule} of {model} " + UNCHECKED_PREFIX + "{reason}"
-_BOTH_CASES_TEMPLATE = "{model}, {rule}: {evidence}; {cases}"
+_WORST_AND_BEST_CASE_TEMPLATE = "{model}, {rule}: {evidence}; {cases}"
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Judgement:
         }
         return tuple(
             piece
-            for piece in flatten_phrases(fill_template(self.finding_template, fields))
+            for piece in flattened_pieces(fill_template(self.finding_template, fields))
             if piece
         )
 
@@ -97,7 +97,7 @@ class Judgement:
             lacks_data=absent,
         )  # fmt: skip
 
-    def with_gate_failure(self, on_undecided: str, place: int = -1) -> Judgement:
+    def with_fails_gate_set(self, on_undecided: str, place: int = -1) -> Judgement:
         """Copy the judgement, and set `fails_gate`, `rule_index` and `subject_name`.
 
         on_undecided : "fail" if undecided rules fail the gate.  The gate always fails if a rule
@@ -135,15 +135,15 @@ class Judgement:
 
 def sentence_text(sentence: Sentence) -> str:
     """The text of a sentence, in which limits from the user are not rounded."""
-    pieces = flatten_phrases(sentence)
+    pieces = flattened_pieces(sentence)
     return "".join(f"{p[0]:g}" if isinstance(p, tuple) else str(p) for p in pieces)
 
 
-def flatten_phrases(sentence: Sentence) -> Iterator[Any]:
+def flattened_pieces(sentence: Sentence) -> Iterator[Any]:
     """Yield the pieces of a sentence, including the pieces of nested phrases."""
     for piece in sentence:
         if isinstance(piece, Phrase):
-            yield from flatten_phrases(piece.pieces)
+            yield from flattened_pieces(piece.pieces)
         else:
             yield piece
 
@@ -176,4 +176,4 @@ def join_worst_and_best(worst: Judgement, best: Judgement) -> Judgement:
     if not reason and worst.count_evidence is not None:
         return line
     fields = {**line.template_fields, "evidence": line.evidence, "cases": cases}
-    return replace(line, finding_template=_BOTH_CASES_TEMPLATE, template_fields=fields)
+    return replace(line, finding_template=_WORST_AND_BEST_CASE_TEMPLATE, template_fields=fields)

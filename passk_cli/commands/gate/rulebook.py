@@ -1,7 +1,7 @@
 """Rules files, which define the suites of a gate, each with runs, rules and often a baseline.
 
-The keys of a rules file are the options of the command line and the fields of `Suite`. The checks,
-the JSON Schema and the documentation of rules files come from these declarations.
+The keys of a rules file are the options of the command line and the fields of `SuiteKeys`. The
+checks, the JSON Schema and the documentation of rules files come from these declarations.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ _REMOVED_KEYS = {
     "weight": "weights of suites were removed; leave this key out",
     "first": "leave this key out, and use `passk gate --first-run` once, for the first run",
 }
-# Options in SHARED_OPTIONS must be the same for all suites. A rules file cannot contain the options
-# in _FORBIDDEN_OPTIONS.
-SHARED_OPTIONS = ("level", "population")
+# Options in OPTIONS_SAME_FOR_ALL_SUITES must be the same for all suites. A rules file cannot
+# contain the options in _FORBIDDEN_OPTIONS.
+OPTIONS_SAME_FOR_ALL_SUITES = ("level", "population")
 _FORBIDDEN_OPTIONS = (
     "rules", "trust_rules", "tier", "check", "first_run", "rehearse", "max_false_alarms", "error",
     "ignore",
@@ -71,13 +71,13 @@ PATH_FIELDS = ("runs", "history", "map", "price", "truth_from")
 PATH_OR_NAME_FIELDS = ("baseline", "truth")
 TASK_LIST_FIELDS = ("must_pass", "only_tasks", "exclude_tasks")
 
-_REFUSED_BASELINE_VALUE = "record"
+_REFUSED_BASELINE_KEYWORD = "record"
 _RECORD_KEYWORD_ERROR = (
     "baseline: name the file that the first run will create, for example history.parquet:last5, and"
     " use `passk gate --first-run` once, for the first run"
 )
-_NO_HISTORY_ERROR = "history is missing; name the file that `passk record` writes"
-_NO_SUITE_ERROR = "the file has no suite; write [[suite]] with a name and runs"
+_TREND_WITHOUT_HISTORY_ERROR = "history is missing; name the file that `passk record` writes"
+_FILE_WITHOUT_SUITE_ERROR = "the file has no suite; write [[suite]] with a name and runs"
 
 
 class QuarantinedTask(NamedTuple):
@@ -100,12 +100,12 @@ class QuarantinedTask(NamedTuple):
         return datetime.datetime.now(datetime.UTC).date() <= self.until
 
 
-def parse_quarantine(value: Any) -> tuple[QuarantinedTask, ...]:
+def parse_quarantine_entries(value: Any) -> tuple[QuarantinedTask, ...]:
     """Parse the key `quarantine`, a list of tables with the keys task, until and reason.
 
     Errors: ParameterError for wrong keys or values, or for a task that is given twice.
 
-    >>> parse_quarantine([{"task": "t17", "until": "2026-12-31", "reason": "flaky"}])[0]
+    >>> parse_quarantine_entries([{"task": "t17", "until": "2026-12-31", "reason": "flaky"}])[0]
     QuarantinedTask(task='t17', until=datetime.date(2026, 12, 31), reason='flaky', n=0, c=0)
     """
     tasks: dict[str, QuarantinedTask] = {}
@@ -132,7 +132,7 @@ def parse_quarantine(value: Any) -> tuple[QuarantinedTask, ...]:
 
 
 @dataclass(frozen=True)
-class Suite:
+class SuiteKeys:
     """The keys of a suite that do not set options: name, runs, tier and quarantine."""
 
     name: Annotated[str, Option("name", "NAME", "The unique name of the suite.")] = ""
@@ -145,7 +145,7 @@ class Suite:
     quarantine: Annotated[tuple[Any, ...], Option(
         "quarantine", "TABLE", "Flaky tasks, as entries with the keys 'task', 'until' and"
         " 'reason'.",
-        parse=parse_quarantine,
+        parse=parse_quarantine_entries,
         detail="Verdicts leave flaky tasks out, and a row of the output shows how many attempts at"
         " flaky tasks passed. After the date in the key 'until', the gate judges the task again,"
         " and passk prints a warning.")] = ()  # fmt: skip
@@ -170,7 +170,7 @@ class TrendTable:
 
 
 @dataclass(frozen=True)
-class TrendEntry:
+class TrendTableValues:
     """The table [trend] of a rules file.
 
     values : maps the field of each option to the value of the option.
@@ -193,7 +193,7 @@ class SuiteEntry:
         creates the gate of the suite.
     """
 
-    suite: Suite
+    suite: SuiteKeys
     values: Mapping[str, Any]
     error_with_line: Callable[[ParameterError], ParameterError] = field(repr=False)
     gate_runner: Any = None
@@ -265,7 +265,7 @@ class Rulebook:
 
     path: str
     suite_entries: tuple[SuiteEntry, ...]
-    trend_entry: TrendEntry | None = None
+    trend_entry: TrendTableValues | None = None
     other_suites: tuple[str, ...] = ()
     tier: str = ""
     digest: str = ""
@@ -274,7 +274,7 @@ class Rulebook:
     quarantined_task_count: int = 0
 
     @property
-    def verdict_level(self) -> float:
+    def adjusted_level_per_verdict(self) -> float:
         """The confidence level of one verdict, adjusted for the number of verdicts (Bonferroni)."""
         return (
             self.level
@@ -286,7 +286,9 @@ class Rulebook:
     def level_text(self) -> str:
         if self.fallible_verdict_count < 2:
             return f"{100 * self.level:g} %" if self.fallible_verdict_count else ""
-        level, per_verdict = (f"{100 * share:.4g} %" for share in (self.level, self.verdict_level))
+        level, per_verdict = (
+            f"{100 * share:.4g} %" for share in (self.level, self.adjusted_level_per_verdict)
+        )
         return f"{level} for {self.fallible_verdict_count} verdicts together ({per_verdict} each)"
 
     @property
@@ -352,7 +354,7 @@ def map_and_join_errors(make: Callable[[Any], Any], items: Iterable[Any]) -> lis
     raise ParameterError(join_clauses(*problems), name=first.name, settles=first.fixes)
 
 
-def gate_keys() -> dict[str, DeclaredOption]:
+def gate_option_by_key() -> dict[str, DeclaredOption]:
     """Maps each key that a rules file may contain to its option of `passk gate`."""
     declared_options = [
         option for option in COMMAND.options() if option.field not in _FORBIDDEN_OPTIONS
@@ -364,7 +366,7 @@ def gate_keys() -> dict[str, DeclaredOption]:
     return {"aliases" if key == "alias" else key: option for key, option in keys.items()}
 
 
-def trend_keys() -> dict[str, DeclaredOption]:
+def trend_option_by_key() -> dict[str, DeclaredOption]:
     options = [option for option in TREND_COMMAND.options() if option.field in _TREND_FIELDS]
     keys = {flag.lstrip("-"): option for flag, option in declared_options_by_flag(options).items()}
     return {"history": options_by_field(TrendTable)["history"], **keys}
@@ -467,13 +469,15 @@ class _RuleFile:
             read_maps(self.path)
         suites = self.tables.get(SUITE) or [None]
         if not isinstance(suites, list) or not all(isinstance(suite, dict) for suite in suites):
-            raise self.error_with_line(_NO_SUITE_ERROR)
+            raise self.error_with_line(_FILE_WITHOUT_SUITE_ERROR)
         top = dict[str, Any]()
         shared = {k: v for k, v in self.tables.items() if k not in (SUITE, TREND, TABLE)}
 
         def read_shared_options() -> None:
             top.update(
-                self._option_values(shared, gate_keys(), self.error_with_line, (SUITE, TREND))
+                self._option_values(
+                    shared, gate_option_by_key(), self.error_with_line, (SUITE, TREND)
+                )
             )
 
         steps = [partial(self._entry, at, table, top) for at, table in enumerate(suites)]
@@ -496,32 +500,37 @@ class _RuleFile:
 
     def _entry(self, at: int, table: Mapping[str, Any], top: Mapping[str, Any]) -> SuiteEntry:
         refused = partial(self.error_with_line, at=at, name=str(table.get("name", "")))
-        suite_options = {option.option.name: option for option in options_by_field(Suite).values()}
-        keys = {**gate_keys(), **suite_options}
+        suite_options = {
+            option.option.name: option for option in options_by_field(SuiteKeys).values()
+        }
+        keys = {**gate_option_by_key(), **suite_options}
         values = self._option_values(table, keys, refused, of_suite=True)
         try:
-            suite = fill_options(Suite, values)
+            suite = fill_options(SuiteKeys, values)
         except ParameterError as error:
             raise refused(error) from None
         if not suite.name or not suite.runs:
             raise refused(f"{'runs' if suite.name else 'name'} is missing")
-        values = {**top, **{k: v for k, v in values.items() if k not in options_by_field(Suite)}}
-        if values.get("baseline") == _REFUSED_BASELINE_VALUE:
+        values = {
+            **top,
+            **{k: v for k, v in values.items() if k not in options_by_field(SuiteKeys)},
+        }
+        if values.get("baseline") == _REFUSED_BASELINE_KEYWORD:
             raise refused(_RECORD_KEYWORD_ERROR)
         values = self._resolve_paths({**values, "runs": list(suite.runs)}, refused)
         if TABLE in self.tables:
             values.setdefault("map", FoundMapPath(self.path))
         return SuiteEntry(suite, values, refused)
 
-    def _trend(self) -> TrendEntry | None:
+    def _trend(self) -> TrendTableValues | None:
         table = self.tables.get(TREND)
         if table is None:
             return None
         refused = partial(self.error_with_line, at=TREND)
         table = table if isinstance(table, dict) else {}
-        values = self._option_values(table, trend_keys(), refused)
+        values = self._option_values(table, trend_option_by_key(), refused)
         if not isinstance(values.get("history"), str):
-            raise refused(_NO_HISTORY_ERROR)
+            raise refused(_TREND_WITHOUT_HISTORY_ERROR)
         history = self._resolve_paths(values, refused)["history"]
         del values["history"]
         try:
@@ -529,7 +538,7 @@ class _RuleFile:
                 fill_options(group, values)
         except ParameterError as error:
             raise refused(error) from None
-        return TrendEntry(history, values, refused)
+        return TrendTableValues(history, values, refused)
 
     def _option_values(
         self, table: Mapping[str, Any], keys: Mapping[str, DeclaredOption],
@@ -547,7 +556,7 @@ class _RuleFile:
                 key_names = [k.replace("-", "_") if "_" in key else k for k in (*keys, *other_keys)]
                 question = did_you_mean_or_list(key, key_names, "`passk help gate` lists them")
                 raise refused(f"{key}: unknown key; {question}")
-            if of_suite and option.field in SHARED_OPTIONS:
+            if of_suite and option.field in OPTIONS_SAME_FOR_ALL_SUITES:
                 raise refused(f"{key}: all suites must share this key; write it above [[suite]]")
             if option.field in values:
                 raise refused(f"{key}: this key is given twice; remove one")
@@ -566,8 +575,8 @@ class _RuleFile:
 
         Errors: ParameterError for a path that the rules file may not name.
         """
-        located, runs = dict(values), options_by_field(Suite)["runs"]
-        for key, option in {**gate_keys(), **trend_keys(), "runs": runs}.items():
+        located, runs = dict(values), options_by_field(SuiteKeys)["runs"]
+        for key, option in {**gate_option_by_key(), **trend_option_by_key(), "runs": runs}.items():
             value = values.get(option.field)
             if (
                 option.field not in (*PATH_FIELDS, *PATH_OR_NAME_FIELDS, *TASK_LIST_FIELDS)

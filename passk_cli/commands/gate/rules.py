@@ -19,8 +19,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from passk_cli.commands.gate.evidence import SHARED_TASKS_SUFFIX, CountEvidence
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.diagnostic import fill_template
-from passk_cli.errors import ParameterError, raise_first_applicable_error
-from passk_cli.files.request import ListedTask, matches_pattern, parse_tasks, unmatched_task_lists
+from passk_cli.errors import ParameterError, raise_for_first_true_condition
+from passk_cli.files.request import (
+    TaskNameFromFile,
+    matches_pattern,
+    parse_tasks,
+    unmatched_task_lists,
+)
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.rounding import ROUNDING_TOLERANCE
 from passk_cli.option import Option
@@ -48,10 +53,10 @@ if TYPE_CHECKING:
     from passk_cli.study.result import Result
     from passk_cli.study.values import TaskValues
 
-# _MIN_BY_WORDS maps each choice of --min-by to two texts: one text for the name of the rule, and
-# one text for the sentence about the rule.
-MIN_BY_CHOICES = (BY_INTERVAL, BY_ESTIMATE, BY_LOWER) = ("interval", "estimate", "lower")
-_MIN_BY_WORDS = {
+# _TEXTS_BY_COMPARED_NUMBER maps each choice of --min-by to two texts: one text for the name of the
+# rule, and one text for the sentence about the rule.
+COMPARED_NUMBER_CHOICES = (BY_INTERVAL, BY_ESTIMATE, BY_LOWER) = ("interval", "estimate", "lower")
+_TEXTS_BY_COMPARED_NUMBER = {
     BY_INTERVAL: ("", "its interval"),
     BY_ESTIMATE: (" (estimate)", "the estimate"),
     BY_LOWER: (" (lower limit)", "the lower limit"),
@@ -61,7 +66,7 @@ _MIN_BY_WORDS = {
 _AWAY, _POWER, _LEVEL = 0.05, 0.8, 0.95
 EVERY, EVERY_ATTEMPT = "every baseline task", "every baseline attempt"
 BASELINE_RULES_TITLE = "Rules that need --baseline"
-_VERDICTS_BY_SEVERITY = (PASS, UNDECIDED, FAIL, ERROR)
+_VERDICTS_FROM_BEST_TO_WORST = (PASS, UNDECIDED, FAIL, ERROR)
 # The key of a judgement consists of the index of the rule, the series and the name of the metric.
 JudgementKey = tuple[int, tuple[str, ...], str]
 # IntervalLimits contains the lower and the upper limit of an interval. Each limit is None if the
@@ -76,14 +81,14 @@ class RelativeLimit(float):
         return f"{100 * self:g}%"
 
 
-class PassesOfAttempts(float):
+class RateAsPassesOfAttempts(float):
     """A pass rate that the user gives as passes and attempts, for example 0.8 for "8/10"."""
 
     passes: int
     attempts: int
 
     @classmethod
-    def from_text(cls, text: str) -> PassesOfAttempts:
+    def from_text(cls, text: str) -> RateAsPassesOfAttempts:
         """Parse a text such as "8/10", or raise ValueError."""
         passes, attempts = (int(part) for part in text.split("/"))
         if not 0 <= passes <= attempts or not attempts:
@@ -104,7 +109,7 @@ def parse_rate(value: Any) -> float:
     """
     text = str(value)
     if "/" in text:
-        return PassesOfAttempts.from_text(text)
+        return RateAsPassesOfAttempts.from_text(text)
     return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
 
 
@@ -139,7 +144,7 @@ def parse_limits(
         place, share = OptionWithValue(option, metric.name), probable_share(digits)
         if option != "--min":
             refuse_ranged_metrics([metric], option)
-        raise_first_applicable_error(
+        raise_for_first_true_condition(
             "bad-option-value",
             (relative and number < 0, option_value, "write METRIC=X with X of at least 0", ()),
             (metric.unit == "share" and not 0.0 <= number <= 1.0, option_value,
@@ -148,7 +153,7 @@ def parse_limits(
         )  # fmt: skip
         other_option = "--max-drop" if amounts else "--max-increase"
         alternative = {other_option: Placeholder(f"{metric.name}=X")}
-        raise_first_applicable_error(
+        raise_for_first_true_condition(
             "unknown-metric",
             (metric.unit == "score" and part, place,
              "write a difference without %, because a score may be negative", ()),
@@ -157,7 +162,7 @@ def parse_limits(
              (SuggestedFix({**alternative, option: None}, "limits this metric"),)),
         )  # fmt: skip
         twice = metric in limits, place, "this metric is given twice", ()
-        raise_first_applicable_error("contradicting-options", twice)
+        raise_for_first_true_condition("contradicting-options", twice)
         limits[metric] = RelativeLimit(number) if part else number
     return limits
 
@@ -213,7 +218,7 @@ class GateRule:
             if isinstance(value, Mapping):
                 value = ",".join(f"{metric.name}={number}" for metric, number in value.items())
             value = ",".join(value) if isinstance(value, tuple) else value
-            value = str(value) if isinstance(value, PassesOfAttempts) else value
+            value = str(value) if isinstance(value, RateAsPassesOfAttempts) else value
             name = "min" if option.name == "minimum" else option.name
             entries[name] = "yes" if value is True else value
         return entries
@@ -249,7 +254,7 @@ class GateRule:
 
 
 @dataclass(frozen=True)
-class EveryTask(GateRule):
+class BaselineTasksPresentRule(GateRule):
     """The rule that the run has every task of the baseline, unless --unpaired is drop."""
 
     unpaired: Annotated[str, Option(
@@ -275,7 +280,7 @@ class EveryTask(GateRule):
         """Yield one judgement per candidate, and one per model that only the baseline has."""
         sides = context.baseline_match
         for series, covered in {**context.coverages, **sides.missing_series}.items():
-            fact = context.empty_result(series)
+            fact = context.result_without_estimate(series)
             if covered is None:
                 if sides.baseline is not None and sides.base_model(series[0]) is None:
                     yield self.judgement(fact, ERROR).as_error(sides.reason_not_compared(series))
@@ -291,7 +296,7 @@ class EveryTask(GateRule):
 
 
 @dataclass(frozen=True)
-class EveryAttempt(GateRule):
+class ExpectedAttemptCountRule(GateRule):
     """The rule that each task has as many attempts as in the baseline, or as --attempts requires.
 
     With a baseline, the rule also passes if all tasks have the same number of attempts, or the same
@@ -317,7 +322,7 @@ class EveryAttempt(GateRule):
         return {"declared": self.attempts, "baseline": self.attempts is None}
 
     def judge_context(self, context: GateContext) -> Iterator[Judgement]:
-        for series, attempts in context.candidate_attempts[0].items():
+        for series, attempts in context.attempts_by_series_per_source[0].items():
             if attempts.expected_attempts is None or context.unpaired_policy == "drop":
                 continue
             reason = context.retry_warning(series)
@@ -329,7 +334,8 @@ class EveryAttempt(GateRule):
             count, covered = attempts.count_evidence, context.coverages.get(series)
             if count is not None and covered is not None and covered.lost:
                 count = count._replace(template=count.template + SHARED_TASKS_SUFFIX)
-            yield self.judgement(context.empty_result(series), verdict, None, reason, self.attempts,
+            yield self.judgement(context.result_without_estimate(series), verdict, None, reason,
+                self.attempts,
                                  context.deviation_notes(series), count,
                                  made=attempts.summary)  # fmt: skip
 
@@ -339,7 +345,7 @@ class FailedShareRule(GateRule):
     """The base class of rules that limit the share of failed attempts.
 
     failure_words : what is wrong with the attempts, for example "without an outcome".
-    failure_kind : key of the attempts in `GateContext.missing_and_error_attempts`.
+    failure_kind : key of the attempts in `GateContext.failed_and_all_attempts_by_kind`.
     """
 
     failure_words: ClassVar[str]
@@ -358,12 +364,12 @@ class FailedShareRule(GateRule):
         return {"noun": self.failure_words, "limit": f"{100 * self.option_value:g} %"}
 
     def judge_context(self, context: GateContext) -> Iterator[Judgement]:
-        for series, (wrong, attempts) in context.missing_and_error_attempts[
+        for series, (wrong, attempts) in context.failed_and_all_attempts_by_kind[
             self.failure_kind
         ].items():
             verdict = FAIL if wrong > self.option_value * attempts + 1e-9 else PASS
             yield self.judgement(
-                context.empty_result(series), verdict, limit=self.option_value,
+                context.result_without_estimate(series), verdict, limit=self.option_value,
                 count=CountEvidence(wrong, attempts),
                 wrong=wrong, made=attempts, share=f"{100 * wrong / attempts:.1f} %",
             )  # fmt: skip
@@ -407,7 +413,8 @@ class Minimum(GateRule):
         detail="The rule is undecided if the interval of METRIC contains X.",
     )] = field(default_factory=dict)  # fmt: skip
     min_by: Annotated[str, Option(
-        "--min-by", help="Which number to compare with the X of --min", choices=MIN_BY_CHOICES,
+        "--min-by", help="Which number to compare with the X of --min",
+        choices=COMPARED_NUMBER_CHOICES,
         only_in_full_help=True,
         detail="With estimate, the rule fails if the estimate is below X. With lower, the rule"
         " fails if the lower limit of the interval is below X. With estimate or lower, the rule is"
@@ -431,7 +438,7 @@ class Minimum(GateRule):
         return 0 if self.min_by == BY_ESTIMATE else number
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
-        by, end = _MIN_BY_WORDS[self.min_by]
+        by, end = _TEXTS_BY_COMPARED_NUMBER[self.min_by]
         return {"by": by, "end": end, **_limit_fields(metric, self.minimum)}
 
     def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
@@ -455,7 +462,7 @@ class Minimum(GateRule):
             words = {"in": value is None}
             words |= {"end": "the range"} if self.min_by == BY_INTERVAL else {}
         elif verdict == UNDECIDED:
-            truth = f" if {_default_distance(fact)} away"
+            truth = f" if {_default_distance_text(fact)} away"
             to_decide = _tasks_to_decide_unanimous_text(fact, least, context)
             to_decide = to_decide or _tasks_to_decide_text(fact, context, 0.0, truth)
         words["estimate"] = fact.estimate.value_or_limits
@@ -528,8 +535,8 @@ class BaselineRule(GateRule):
         for context, pairs in zip(contexts, self.comparisons(contexts), strict=True):
             tests = sum(not c.reason for c in pairs)
             row = [self._judge_pair(context, c, tests, single=len(contexts) == 1) for c in pairs]
-            for rates in context.values_without_baseline(self.judged_metrics(context)):
-                fact = context.empty_result(rates.series, rates.metric)
+            for rates in context.values_of_unmatched_candidates(self.judged_metrics(context)):
+                fact = context.result_without_estimate(rates.series, rates.metric)
                 line = self.judgement(fact, ERROR, rates.metric, limit=self._limit(rates.metric))
                 reason = context.baseline_match.reason_not_compared(rates.series)
                 row.append(line.as_error(reason, absent=True))
@@ -640,7 +647,7 @@ class NoRegression(BaselineRule):
         to_decide = ""
         if verdict == UNDECIDED and (tests == 1 or c.adjustment == MIN_P):
             worse = "lower" if c.first.metric.better_sign > 0 else "higher"
-            truth = f" if {_default_distance(fact)} {worse}"
+            truth = f" if {_default_distance_text(fact)} {worse}"
             to_decide = _tasks_to_decide_text(
                 fact, context, 0.0, truth, context.run_variation_half_width(c)
             )
@@ -690,7 +697,7 @@ class ToleranceRule(BaselineRule):
         )
         to_decide, high = fact.estimate.reason, _improvement_limits(fact.estimate, sign)[1]
         if value is not None:
-            truth = " if nothing changed" if most else f" if {_default_distance(fact)} apart"
+            truth = " if nothing changed" if most else f" if {_default_distance_text(fact)} apart"
             to_decide = "" if verdict != UNDECIDED else _tasks_to_decide_text(
                 fact, context, most, truth, context.run_variation_half_width(c)
             )  # fmt: skip
@@ -766,8 +773,8 @@ class MustPass(SingleTaskRule):
     def signature(self) -> dict[str, object]:
         # If an option names a file that lists names, the signature of a report contains the path of
         # this file and the number of names in the file.
-        files = Counter(name.file for name in self.must_pass if isinstance(name, ListedTask))
-        names = [name for name in self.must_pass if not isinstance(name, ListedTask)]
+        files = Counter(name.file for name in self.must_pass if isinstance(name, TaskNameFromFile))
+        names = [name for name in self.must_pass if not isinstance(name, TaskNameFromFile)]
         lists = [f"{file} ({plural(number, 'task')})" for file, number in files.items()]
         entries = super().signature
         return {**entries, "must_pass": ",".join([*names, *lists])} if entries else entries
@@ -775,7 +782,7 @@ class MustPass(SingleTaskRule):
     def judge_series(self, context: GateContext, rates: TaskValues) -> Judgement:
         import numpy as np
 
-        places = context.baseline_match.task_positions
+        places = context.baseline_match.task_index_by_name
         matches = {
             name: [task for task in places if matches_pattern(task, name)]
             if set(name) & {*"*?["} else [name] * (name in places)
@@ -793,12 +800,13 @@ class MustPass(SingleTaskRule):
         all_passed = len(at) and run.all() and (c == n).all()
         notes = (
             f"no attempts at {lost}" if lost else "",
-            _passes_text(context, rates, at[below]),
-            _lower_limit_text(rates, context, at) if all_passed else "",
+            _task_passes_text(context, rates, at[below]),
+            _provable_rate_text(rates, context, at) if all_passed else "",
         )
         reason, *details = list(filter(None, notes)) or [""]
         line = self.judgement(
-            context.empty_result(rates.series, rates.metric), PASS if passed == tasks else FAIL,
+            context.result_without_estimate(rates.series, rates.metric),
+            PASS if passed == tasks else FAIL,
             rates.metric, reason, rate, details, CountEvidence(passed, tasks), tasks=tasks,
             rate="all attempts" if rate == 1 else f"{rate:g} of their attempts",
             failing=tasks - passed,
@@ -816,7 +824,7 @@ class MustPass(SingleTaskRule):
 
 
 @dataclass(frozen=True)
-class MinEach(SingleTaskRule):
+class MinPassRateOfEachTaskRule(SingleTaskRule):
     """The rule that no task is significantly below a pass rate or, for N/M, has too few passes."""
 
     min_each: Annotated[float | None, Option(
@@ -832,7 +840,7 @@ class MinEach(SingleTaskRule):
         FAIL: "{below:task} of {model} {below:is|are} significantly below a pass rate of {limit}",
         "": "{reached} of {tasks:task} of {model} have an observed pass rate of at least {limit}",
     }
-    counting_template: ClassVar[str] = (
+    passes_of_attempts_template: ClassVar[str] = (
         "{reached} of {tasks:task} of {model} {reached:passes|pass} {passes} of {attempts:attempt}"
     )
 
@@ -841,22 +849,22 @@ class MinEach(SingleTaskRule):
         # one verdict.
         return (
             0
-            if isinstance(self.option_value, PassesOfAttempts)
+            if isinstance(self.option_value, RateAsPassesOfAttempts)
             else len(context.baseline_match.series)
         )
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
-        if isinstance(self.option_value, PassesOfAttempts):
+        if isinstance(self.option_value, RateAsPassesOfAttempts):
             return {"passes": self.option_value.passes, "attempts": self.option_value.attempts}
         return {"limit": Phrase(((self.option_value, Column("", "given")),))}
 
     def judge_series(self, context: GateContext, rates: TaskValues) -> Judgement:
-        if isinstance(self.option_value, PassesOfAttempts):
+        if isinstance(self.option_value, RateAsPassesOfAttempts):
             return self._judge_counts(context, rates, self.option_value)
         return self._judge_tests(context, rates)
 
     def _judge_counts(
-        self, context: GateContext, rates: TaskValues, least: PassesOfAttempts
+        self, context: GateContext, rates: TaskValues, least: RateAsPassesOfAttempts
     ) -> Judgement:
         """Judge a candidate by the number of tasks with enough passes.
 
@@ -869,13 +877,16 @@ class MinEach(SingleTaskRule):
         n, c = rates.n, rates.c
         enough = c * least.attempts >= least.passes * np.maximum(n, least.attempts)
         below, reached = np.flatnonzero(~enough), int(enough.sum())
-        reason = _passes_text(context, rates, below[np.argsort(c[below] / n[below], kind="stable")])
+        reason = _task_passes_text(
+            context, rates, below[np.argsort(c[below] / n[below], kind="stable")]
+        )
         line = self.judgement(
-            context.empty_result(rates.series, rates.metric), FAIL if len(below) else PASS,
+            context.result_without_estimate(rates.series, rates.metric),
+            FAIL if len(below) else PASS,
             rates.metric,
             reason, least, (), CountEvidence(reached, len(n)), reached=reached, tasks=len(n),
         )  # fmt: skip
-        return replace(line, finding_template=self.counting_template)
+        return replace(line, finding_template=self.passes_of_attempts_template)
 
     def _judge_tests(self, context: GateContext, rates: TaskValues) -> Judgement:
         import numpy as np
@@ -888,18 +899,19 @@ class MinEach(SingleTaskRule):
         below = np.flatnonzero(p <= 1 - level + 1e-12)
         all_reached = np.all(rate_lower_limits(n, c, level) >= least - 1e-12)
         verdict = FAIL if len(below) else PASS if all_reached else UNDECIDED
-        reason = _passes_text(context, rates, below[np.argsort(p[below], kind="stable")], p)
-        reason = _lower_limit_text(rates, context) if verdict == UNDECIDED else reason
+        reason = _task_passes_text(context, rates, below[np.argsort(p[below], kind="stable")], p)
+        reason = _provable_rate_text(rates, context) if verdict == UNDECIDED else reason
         reached = int((c >= least * n - 1e-9).sum())
         return self.judgement(
-            context.empty_result(rates.series, rates.metric), verdict, rates.metric, reason, least,
+            context.result_without_estimate(rates.series, rates.metric), verdict, rates.metric,
+            reason, least,
             (),
             CountEvidence(reached, len(n), "observed at {0:,} of {1:,}"), below=len(below),
             reached=reached, tasks=len(n),
         )  # fmt: skip
 
 
-def _passes_text(context: GateContext, rates: TaskValues, places: Any, p: Any = None) -> str:
+def _task_passes_text(context: GateContext, rates: TaskValues, places: Any, p: Any = None) -> str:
     names = context.baseline_match.counts.tasks
     return first_few([
         f"{names[rates.tasks[i]]} passed {rates.c[i]:,} of {rates.n[i]:,}"
@@ -964,7 +976,7 @@ def _unknown_tasks_fix(unknown: Sequence[str], tasks: Iterable[str]) -> str:
     return ", and there is no such file" if is_file else ""
 
 
-def _lower_limit_text(rates: TaskValues, context: GateContext, at: Any = ...) -> str:
+def _provable_rate_text(rates: TaskValues, context: GateContext, at: Any = ...) -> str:
     """A text such as "4 passes of 4 show a rate ≥ 0.473", for the task with the fewest attempts."""
     from passk_cli.inference.binomial_rate import rate_lower_limits
 
@@ -974,7 +986,7 @@ def _lower_limit_text(rates: TaskValues, context: GateContext, at: Any = ...) ->
     return f"{words} a rate ≥ {least:.3f}"
 
 
-def _default_distance(fact: Result) -> str:
+def _default_distance_text(fact: Result) -> str:
     return f"{100 * _AWAY:g} points" if fact.estimate.unit == "share" else "10 %"
 
 
@@ -1046,7 +1058,7 @@ def _needed_sample_text(count: float, truth: str, *, fixed: bool) -> str:
     return f"about {about}{' per task' * fixed} would decide{truth}"
 
 
-def verdicts_by_judgement(
+def verdicts_by_judgement_per_context(
     rules: Sequence[GateRule], contexts: Sequence[GateContext], places: Iterable[int] | None = None
 ) -> list[dict[JudgementKey, str]]:
     """For each context, a mapping from the keys of judgements to verdicts.
@@ -1057,7 +1069,9 @@ def verdicts_by_judgement(
     places : indices of the rules, or None for all rules.
     """
     lines: list[dict[JudgementKey, str]] = [{} for _ in contexts]
-    ends = list(zip(*(context.missing_outcome_cases for context in contexts), strict=True))
+    ends = list(
+        zip(*(context.contexts_of_worst_and_best_case for context in contexts), strict=True)
+    )
     for place in range(len(rules)) if places is None else places:
         for end in ends if rules[place].can_simulate else ():
             for verdicts, judgements in zip(lines, rules[place].judge(end), strict=True):
@@ -1065,11 +1079,11 @@ def verdicts_by_judgement(
                     key = place, line.result.series, line.result.name
                     candidates = verdicts.get(key, PASS), line.verdict
                     if not line.lacks_data:
-                        verdicts[key] = max(candidates, key=_VERDICTS_BY_SEVERITY.index)
+                        verdicts[key] = max(candidates, key=_VERDICTS_FROM_BEST_TO_WORST.index)
     return lines
 
 
-def all_pass_and_all_fail_verdicts(
+def verdicts_if_all_pass_or_fail(
     rules: Sequence[GateRule], context: GateContext
 ) -> dict[JudgementKey, tuple[str, str]]:
     """Maps the key of each judgement to the verdicts if all attempts pass and if all fail.
@@ -1079,5 +1093,5 @@ def all_pass_and_all_fail_verdicts(
     context = context.simulation_context
     if not context.study.metrics or is_corrected(context.baseline_match.counts):
         return {}
-    best, worst = verdicts_by_judgement(rules, context.all_pass_and_all_fail)
+    best, worst = verdicts_by_judgement_per_context(rules, context.all_pass_and_all_fail_contexts)
     return {line: (best[line], worst[line]) for line in best if line in worst}

@@ -16,17 +16,17 @@ from passk_cli.commands.gate.rulebook import FILE, Rulebook, read_rulebook
 from passk_cli.commands.gate.rules import (
     BY_INTERVAL,
     BaselineRule,
-    EveryAttempt,
-    EveryTask,
+    BaselineTasksPresentRule,
+    ExpectedAttemptCountRule,
     GateRule,
 )
-from passk_cli.commands.gate.simulation import RehearsalTable, rehearse
-from passk_cli.commands.gate.suites import SuiteTable, report_on_suites
+from passk_cli.commands.gate.simulation import RuleRehearsalTable, rehearse
+from passk_cli.commands.gate.suites import SuiteDeclarationTable, report_on_suites
 from passk_cli.commands.gate.view import RuleTable
-from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
+from passk_cli.commands.runner import CommandRunner, ReadCountsFunction, SharedOptions
 from passk_cli.diagnostic import DiagnosticType
-from passk_cli.errors import DataError, ParameterError, PasskError, raise_first_applicable_error
-from passk_cli.files.database import column_sql
+from passk_cli.errors import DataError, ParameterError, PasskError, raise_for_first_true_condition
+from passk_cli.files.database import quote_name_if_needed
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_existing_data_argument, paths_in_data
 from passk_cli.limits import MOST_GROUPS
@@ -47,14 +47,15 @@ from passk_cli.study.significance_options import ALL
 from passk_cli.study.values import require_monotone
 from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
-# passk looks for error messages of attempts in a column with one of the names in _ERROR_COLUMNS.
-_ERROR_COLUMNS = ("error", "errors", "error_message", "exception")
+# passk looks for error messages of attempts in a column with one of the names in
+# _ERROR_MESSAGE_COLUMN_NAMES.
+_ERROR_MESSAGE_COLUMN_NAMES = ("error", "errors", "error_message", "exception")
 
 
 class GateRunner(CommandRunner, GateOptions):
     """Judges the rules of `passk gate` and computes its report."""
 
-    sections = (RuleTable, RehearsalTable, SuiteTable)
+    sections = (RuleTable, RuleRehearsalTable, SuiteDeclarationTable)
     label_refusal = ""
     label_refusal_by_option: ClassVar[Mapping[str, str]] = {
         "--must-pass": "labels cannot correct the outcomes of single tasks",
@@ -77,10 +78,10 @@ class GateRunner(CommandRunner, GateOptions):
             of_suites = {"--rules": question.rules, "--tier": question.tier,
                          "--check": question.check, "--trust-rules": question.trust_rules,
                          }  # fmt: skip
-            raise_first_applicable_error("contradicting-options", *(
+            raise_for_first_true_condition("contradicting-options", *(
                 (value, OptionWithValue(option),
                  "a rules file names the files to judge; leave out FILE",
-                 (SuggestedFix({option: None}, "judges FILE"),) * question.has_rule)
+                 (SuggestedFix({option: None}, "judges FILE"),) * question.has_rule_set_by_options)
                 for option, value in of_suites.items()
             ))  # fmt: skip
             question.require_rules()
@@ -117,12 +118,12 @@ class GateRunner(CommandRunner, GateOptions):
         )
         return [file for file in files if is_existing_data_argument(file)]
 
-    def read_and_report(self, options: SharedOptions, read: CountsFunction) -> Report:
+    def read_and_report(self, options: SharedOptions, read: ReadCountsFunction) -> Report:
         if self.rulebook is not None:
             return report_on_suites(self, self.rulebook, read)
-        gate = self.first_run_gate(options, read) if self.first_run else self
+        gate = self.runner_without_baseline_rules(options, read) if self.first_run else self
         if gate is None:
-            raise self.first_run_error()
+            raise self.first_run_option_error()
         return super(GateRunner, gate).read_and_report(options, read)
 
     @cached_property
@@ -142,7 +143,9 @@ class GateRunner(CommandRunner, GateOptions):
             words for rule in self.rules_awaiting_baseline for words in rule.names_awaiting_baseline
         ]
 
-    def first_run_gate(self, options: SharedOptions, read: CountsFunction) -> GateRunner | None:
+    def runner_without_baseline_rules(
+        self, options: SharedOptions, read: ReadCountsFunction
+    ) -> GateRunner | None:
         """The gate without the rules that need a baseline, or None if the baseline exists."""
         if parse_last_runs(self.baseline):
             try:
@@ -164,7 +167,7 @@ class GateRunner(CommandRunner, GateOptions):
             rules_awaiting_baseline=later,
         )
 
-    def first_run_error(self) -> ParameterError:
+    def first_run_option_error(self) -> ParameterError:
         settle = SuggestedFix({"--first-run": None}, "compares with the baseline")
         problem = "this option is for a run without a baseline, but the baseline exists"
         if self.baseline is None and self.rulebook is None:
@@ -175,19 +178,19 @@ class GateRunner(CommandRunner, GateOptions):
 
     def request(self, options: SharedOptions) -> Request:
         general = options.metric_options.metrics
-        metrics = self.needed_metrics(general)
+        metrics = self.metrics_of_all_rules(general)
         standard = any(rule.uses_general_metrics for rule in self.active_rules) and not general
         scores_only = uses_only_scores(metrics) and not standard
         attempts = required_attempt_data(metrics)
         return replace(super().request(options), attempts=attempts, scores_only=scores_only)
 
-    def needed_metrics(self, general: Sequence[Metric]) -> tuple[Metric, ...]:
+    def metrics_of_all_rules(self, general: Sequence[Metric]) -> tuple[Metric, ...]:
         """All metrics that the rules need. Metrics of rules about the baseline come first."""
         rule_metrics = [m for rule in reversed(self.active_rules) for m in rule.option_metrics]
         more = general if any(rule.uses_general_metrics for rule in self.active_rules) else ()
         return tuple(dict.fromkeys((*rule_metrics, *more)))
 
-    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: ReadCountsFunction) -> Analysis:
         """Read the new run, and the baseline if it is another file or a history.
 
         Errors: DataError if a file cannot be read. ParameterError if options contradict the data.
@@ -197,7 +200,7 @@ class GateRunner(CommandRunner, GateOptions):
         runs = RunAndBaseline.from_arguments(options.files, None if history else self.baseline)
         request = self.request(options)
         baseline = past = None
-        if history and (request.has_labels or request.truth_from is not None):
+        if history and (request.has_correcting_labels or request.truth_from is not None):
             problem = "a history contains no labels; compare with a file of attempts"
             raise ParameterError(OptionWithValue("--baseline"), problem, name="no-labels")
         if history:
@@ -211,7 +214,7 @@ class GateRunner(CommandRunner, GateOptions):
                 raise
             baseline = past.counts
         elif runs.baseline is None:
-            counts = read(request.with_kept_model(self.baseline), runs.files)
+            counts = read(request.with_additional_model(self.baseline), runs.files)
         else:
             counts = read(request, runs.files)
             try:
@@ -219,7 +222,7 @@ class GateRunner(CommandRunner, GateOptions):
             except DataError as error:
                 raise unspecified_runs_error(read, runs.baseline) or error from None
         if self.max_errors is not None:
-            counts = _with_error_outcomes(counts, request, read, runs.files)
+            counts = _add_error_outcome_facts(counts, request, read, runs.files)
         # passk chooses the metrics from the baseline, because a new run that lost attempts would
         # have fewer metrics.
         reference = baseline if past is None else past.latest_run_counts
@@ -271,7 +274,7 @@ class GateRunner(CommandRunner, GateOptions):
         )
 
     def gate_context(self, study: Analysis) -> GateContext:
-        metrics = self.needed_metrics(study.metrics)
+        metrics = self.metrics_of_all_rules(study.metrics)
         confidence = study.confidence.for_metrics(metrics)
         if is_corrected(study.counts):
             confidence = confidence.for_corrected_values()
@@ -286,10 +289,10 @@ class GateRunner(CommandRunner, GateOptions):
         return GateContext(full_study, sides, study.metrics, self.unpaired, self.attempts)
 
     @property
-    def has_rule(self) -> bool:
+    def has_rule_set_by_options(self) -> bool:
         """Whether the options set a rule in addition to the rules that are always active."""
         declared = self.attempts is not None and self.unpaired != "drop"
-        automatic = EveryTask, EveryAttempt
+        automatic = BaselineTasksPresentRule, ExpectedAttemptCountRule
         return declared or not all(isinstance(rule, automatic) for rule in self.active_rules)
 
     def require_rules(self) -> None:
@@ -298,13 +301,13 @@ class GateRunner(CommandRunner, GateOptions):
         differs = SuggestedFix({"--no-regression": True}, "compares with the baseline")
         if self.baseline is None:
             differs = SuggestedFix(both_options, "compares with another run")
-        raise_first_applicable_error("no-rule", (
-            not self.has_rule, "", "no rule to check",
+        raise_for_first_true_condition("no-rule", (
+            not self.has_rule_set_by_options, "", "no rule to check",
             (SuggestedFix({"--min": {"pass@1": 0.8}}, "requires a pass rate"), differs),
         ))  # fmt: skip
         drops = (("--max-drop", self.max_drop), ("--max-increase", self.max_increase))
         differing = next((option for option, limits in drops if limits), "--no-regression")
-        raise_first_applicable_error(
+        raise_for_first_true_condition(
             "contradicting-options",
             (self.min_by != BY_INTERVAL and not self.minimum,
              OptionWithValue("--min-by"), "this option works only with a minimum",
@@ -333,14 +336,14 @@ def _history_request(request: Request) -> Request:
     )  # fmt: skip
 
 
-def _with_error_outcomes(
-    counts: Counts, request: Request, read: CountsFunction, files: Sequence[str] | None
+def _add_error_outcome_facts(
+    counts: Counts, request: Request, read: ReadCountsFunction, files: Sequence[str] | None
 ) -> Counts:
     columns = {name for file in counts.read_facts.file_readings for name in file.unused_columns}
-    name = next((name for name in _ERROR_COLUMNS if name in columns), None)
+    name = next((name for name in _ERROR_MESSAGE_COLUMN_NAMES if name in columns), None)
     if name is None:
         return counts
-    has_error = f"length(trim(CAST({column_sql(name)} AS VARCHAR))) > 0"
+    has_error = f"length(trim(CAST({quote_name_if_needed(name)} AS VARCHAR))) > 0"
     where = f"({request.where}) AND {has_error}" if request.where else has_error
     try:
         erring = read(replace(request, where=where, attempts=()), files).missing_outcomes

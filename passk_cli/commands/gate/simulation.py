@@ -22,7 +22,7 @@ from passk_cli.commands.gate.context import (
 )
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rulebook import Rulebook
-from passk_cli.commands.gate.rules import GateRule, JudgementKey, verdicts_by_judgement
+from passk_cli.commands.gate.rules import GateRule, JudgementKey, verdicts_by_judgement_per_context
 from passk_cli.commands.gate.view import (
     JUDGEMENT_DATA_FIELDS,
     LEADING_COLUMNS,
@@ -120,15 +120,15 @@ class VerdictRates:
 
     failing_count, undecided_count : number of rehearsals with this verdict, out of `runs`
         rehearsals.
-    both_fail_share : share of pairs of rehearsals in which both rehearsals failed. The rehearsals
-        of a pair have the same success rates. The share is increased by one standard error, because
-        there are few such pairs.
+    failing_pair_share : share of pairs of rehearsals in which both rehearsals failed. The
+        rehearsals of a pair have the same success rates. The share is increased by one standard
+        error, because there are few such pairs.
     """
 
     failing_count: int
     undecided_count: int
     runs: int
-    both_fail_share: float
+    failing_pair_share: float
 
     @classmethod
     def from_runs(cls, failing: Sequence[bool], undecided: int, sets: int) -> VerdictRates:
@@ -163,7 +163,7 @@ def false_alarm_rate(odds: VerdictRates, predicted: VerdictRates) -> Estimate:
     runs, failing = [odds.runs, predicted.runs], [odds.failing_count, predicted.failing_count]
     lows, highs = rate_limits(np.array(runs), np.array(failing))
     low, high, mean = float(lows.min()), float(highs.max()), predicted.failing_share
-    spread = predicted.both_fail_share - mean**2
+    spread = predicted.failing_pair_share - mean**2
     if 0.0 < spread < mean * (1.0 - mean):
         size = mean * (1.0 - mean) / spread - 1.0
         ends = (float(betaincinv(mean * size, (1.0 - mean) * size, q)) for q in (0.025, 0.975))
@@ -237,7 +237,9 @@ class SimulationSetup:
     _cache: dict[tuple[int, float], list[dict[JudgementKey, str]]] = field(default_factory=dict)
 
     @cached_property
-    def unchanged_verdicts(self) -> tuple[dict[JudgementKey, VerdictRates], list[bool]]:
+    def unchanged_rates_and_gate_failures(
+        self,
+    ) -> tuple[dict[JudgementKey, VerdictRates], list[bool]]:
         """The verdict rates of each judgement, and whether each rehearsal fails the gate."""
         verdicts: dict[JudgementKey, list[str]] = {}
         shut: list[bool] = []
@@ -245,8 +247,8 @@ class SimulationSetup:
             range(0, self.rehearsal_count, _RUNS_PER_BATCH), "rehearsing", "parts"
         ):
             places = range(first, min(first + _RUNS_PER_BATCH, self.rehearsal_count))
-            for lines in verdicts_by_judgement(
-                self.rules, [self.simulate_run(0.0, run) for run in places]
+            for lines in verdicts_by_judgement_per_context(
+                self.rules, [self.simulate_run_context(0.0, run) for run in places]
             ):
                 for line, verdict in lines.items():
                     verdicts.setdefault(line, []).append(verdict)
@@ -259,14 +261,14 @@ class SimulationSetup:
         return odds, shut
 
     @property
-    def run_standard_deviations(self) -> list[float]:
+    def pass_at_1_deviations_between_runs(self) -> list[float]:
         """The standard deviation of pass@1 between runs, one per series of a history."""
         past, sides = self.context.study.pooled_baseline, self.context.baseline_match
         if past is None or sides.baseline is None:
             return []
         variances = [
             past.run_and_chance_variances(sides.baseline.series[s])
-            for s in sides.baseline_series_indices
+            for s in sides.indices_of_baseline_series
         ]
         return [math.sqrt(max(of_means - by_chance, 0.0)) for of_means, by_chance, _ in variances]
 
@@ -304,12 +306,14 @@ class SimulationSetup:
                 rule_metrics = self.rules[place].judged_metrics(self.context)
                 metrics = tuple(m for m in self.context.study.metrics if m in rule_metrics)
                 study = replace(self.context.study, metrics=metrics)
-                drawn_runs = (self.simulate_run(lost, run) for run in range(len(judged), runs))
+                drawn_runs = (
+                    self.simulate_run_context(lost, run) for run in range(len(judged), runs)
+                )
                 contexts = [
                     replace(t, study=replace(study, pooled_baseline=t.study.pooled_baseline))
                     for t in drawn_runs
                 ]
-                judged += verdicts_by_judgement(self.rules, contexts, [place])
+                judged += verdicts_by_judgement_per_context(self.rules, contexts, [place])
             share = sum(self._fails_gate(lines[line]) for lines in judged[:runs]) / runs
             unsure = _CLEAR * math.sqrt(POWER * (1 - POWER) / runs)
             if runs == self.runs_per_planted_drop or abs(share - POWER) > unsure:
@@ -324,7 +328,7 @@ class SimulationSetup:
         undecided_fails = self.on_undecided == FAIL
         return verdict in (FAIL, ERROR) or (undecided_fails and verdict == UNDECIDED)
 
-    def simulate_run(self, lost: float, run: int) -> GateContext:
+    def simulate_run_context(self, lost: float, run: int) -> GateContext:
         """Simulate a baseline, and a new run that lost a share of its passes."""
         sides, study, at = (
             self.context.baseline_match,
@@ -344,7 +348,7 @@ class SimulationSetup:
                 }
                 past, passes = past.simulate_runs(base, old, scales, generator)
                 new = new.copy()
-                for s, series in zip(sides.candidate_series_indices, sides.series, strict=True):
+                for s, series in zip(sides.indices_of_candidate_series, sides.series, strict=True):
                     if scale := scales.get(sides.base_series(series) or (), 0.0):
                         rows = sides.counts.slice_of_series(s)
                         new[rows] = shift_logits(new[rows], scale * generator.standard_normal())
@@ -426,7 +430,7 @@ def simulation_setup(
     old, scales = None, dict[SeriesKey, Floats]()
     if base is not None:
         old = np.zeros((sets, len(base.n)))
-        for s in sides.baseline_series_indices:
+        for s in sides.indices_of_baseline_series:
             rates = rates_of(base, s)
             if study.pooled_baseline is not None:
                 rates, scales[base.series[s]] = _rates_with_run_effects(
@@ -434,7 +438,7 @@ def simulation_setup(
                 )
             old[:, base.slice_of_series(s)] = rates
     new = np.zeros((sets, len(sides.counts.n)))
-    for s in sides.candidate_series_indices:
+    for s in sides.indices_of_candidate_series:
         rows, series = sides.counts.slice_of_series(s), sides.counts.series[s]
         new[:, rows] = rates_of(sides.counts, s)
         partner = sides.base_series(series)
@@ -486,7 +490,7 @@ def _rates_with_run_effects(
 def rehearse(
     study: Analysis, runs: Sequence[JudgedRun], most: float | None, book: Rulebook | None,
     unread: Sequence[Judgement],
-) -> RehearsalTable:  # fmt: skip
+) -> RuleRehearsalTable:  # fmt: skip
     """Rehearse a gate, and return a table with one row per rule and a row for the whole gate.
 
     most : the value of --max-false-alarms.  unread : rows of suites that could not be read.
@@ -501,9 +505,12 @@ def rehearse(
                              predictive=predictive, fewer=fewer, purpose=purpose)
             for predictive in (False, True)
         )  # fmt: skip
-        odds, predicted = estimated.unchanged_verdicts[0], predictive.unchanged_verdicts[0]
-        best, worst = verdicts_by_judgement(
-            estimated.rules, estimated.context.all_pass_and_all_fail
+        odds, predicted = (
+            estimated.unchanged_rates_and_gate_failures[0],
+            predictive.unchanged_rates_and_gate_failures[0],
+        )
+        best, worst = verdicts_by_judgement_per_context(
+            estimated.rules, estimated.context.all_pass_and_all_fail_contexts
         )
         for line in items_with_progress(run.judgements, "rehearsing with planted drops", "lines"):
             at, row = (
@@ -521,15 +528,15 @@ def rehearse(
     shut = any(row.fails_gate and row.unchanged_rates is None for row in rows)
     gate_rates = []
     for kind in zip(*pairs, strict=True):
-        verdicts = (setup.unchanged_verdicts[1] for setup in kind)
+        verdicts = (setup.unchanged_rates_and_gate_failures[1] for setup in kind)
         failing = list(map(any, zip(*verdicts, strict=True)))
         odds_of = VerdictRates.from_runs(failing, 0, len(kind[0].new_run_rates))
         # If a rule fails and passk cannot simulate the rule, the gate fails in every simulated run.
-        always = replace(odds_of, failing_count=odds_of.runs, both_fail_share=1.0)
+        always = replace(odds_of, failing_count=odds_of.runs, failing_pair_share=1.0)
         gate_rates.append(always if shut else odds_of)
     groups = [""] * (1 if book else len(study.counts.group_names))
-    rows.append(_whole_gate_row(gate_rates[0], gate_rates[1], groups, most))
-    return RehearsalTable(study, rows, runs, book, [own for own, _ in pairs], most)
+    rows.append(_whole_gate_false_alarm_row(gate_rates[0], gate_rates[1], groups, most))
+    return RuleRehearsalTable(study, rows, runs, book, [own for own, _ in pairs], most)
 
 
 _ALARM_LIMIT_TEMPLATE = "false alarms ≤ {limit:=given}"
@@ -539,7 +546,7 @@ FALSE_ALARM_TEMPLATE = (
 )
 
 
-def _whole_gate_row(
+def _whole_gate_false_alarm_row(
     odds: VerdictRates, predicted: VerdictRates, groups: Sequence[str], most: float | None
 ) -> SimulatedJudgement:
     phrase, verdict, alarm = WHOLE_GATE, "", false_alarm_rate(odds, predicted)
@@ -591,20 +598,20 @@ REHEARSAL_ANSWERS = (
         "PASS: " + _REHEARSAL_TEMPLATE),
     Answer("rehearsal", lambda _: True, "REHEARSAL: " + _REHEARSAL_TEMPLATE),
 )  # fmt: skip
-_LOG_TEMPLATE = (
+_REHEARSAL_FINDING_TEMPLATE = (
     "{verdict} on this run: {finding}; fails in {failing} of the rehearsals without a change;"
     " predicted failures {predicted}; undecided in {undecided}; smallest drop detected with power"
     " {power}: {drop}; if all attempts pass: {best}; if all attempts fail: {worst}"
 )
-_UNREHEARSED_LOG_TEMPLATE = "{verdict} on this run: {finding}; not rehearsed"
+_NO_REHEARSAL_FINDING_TEMPLATE = "{verdict} on this run: {finding}; not rehearsed"
 
 
-def _cell_if_simulated(cell: Callable[[Any], Any]) -> Callable[[SimulatedJudgement], Any]:
+def _cell_function_if_simulated(cell: Callable[[Any], Any]) -> Callable[[SimulatedJudgement], Any]:
     return lambda line: cell(line) if getattr(line, "unchanged_rates", None) is not None else None
 
 
 @dataclass(frozen=True)
-class RehearsalTable(RuleTable):
+class RuleRehearsalTable(RuleTable):
     """One row per rule, with its false alarms and the smallest drop that it detects.
 
     The last row is about the whole gate. The last row has a verdict if --max-false-alarms is given.
@@ -619,46 +626,48 @@ class RehearsalTable(RuleTable):
                or "–"),
         *JUDGEMENT_DATA_FIELDS,
         data_field("false_alarm", "Share of rehearsals without a change in which the rule fails.",
-                   _cell_if_simulated(lambda r: r.false_alarm_estimate.value)),
+                   _cell_function_if_simulated(lambda r: r.false_alarm_estimate.value)),
         data_field("false_alarm_low", "Lower 95 % limit of the false-alarm rate.",
-                   _cell_if_simulated(lambda r: r.false_alarm_estimate.low)),
+                   _cell_function_if_simulated(lambda r: r.false_alarm_estimate.low)),
         data_field("false_alarm_high", "Upper 95 % limit of the false-alarm rate.",
-                   _cell_if_simulated(lambda r: r.false_alarm_estimate.high)),
+                   _cell_function_if_simulated(lambda r: r.false_alarm_estimate.high)),
         Column("false alarms", "share", meaning="Share of rehearsals without a change in which the"
                " rule fails, at the estimated success rates. The 95 % limits cover the error of the"
                " success rates and of the simulation.",
-               cell_of_record=_cell_if_simulated(lambda r: r.false_alarm_estimate)),
+               cell_of_record=_cell_function_if_simulated(lambda r: r.false_alarm_estimate)),
         Column("predicted failures", "share", field_name="predicted_failure", visibility=FULL,
                meaning="Share of rehearsals in which the rule fails, if success rates are drawn"
                " from their posterior, with the uncertainty of the data.",
-               cell_of_record=_cell_if_simulated(lambda r: r.predictive_rates.failing_share)),
+               cell_of_record=_cell_function_if_simulated(
+                   lambda r: r.predictive_rates.failing_share)),
         Column("undecided", "share", field_name="undecided",
                meaning="Share of rehearsals without a change in which the rule is undecided.",
-               cell_of_record=_cell_if_simulated(
+               cell_of_record=_cell_function_if_simulated(
                lambda r: r.unchanged_rates.undecided_count / r.unchanged_rates.runs
                if r.detectable_drop
                else None)),
         data_field("drop", "Smallest drop of the metric that the rule detects with power 0.8.",
-                   _cell_if_simulated(
+                   _cell_function_if_simulated(
                        lambda r: r.detectable_drop and r.detectable_drop.drop.value)),
         data_field("drop_se", "Monte-Carlo standard error of the drop.",
-                   _cell_if_simulated(lambda r: r.detectable_drop and r.detectable_drop.drop.se)),
+                   _cell_function_if_simulated(lambda r: r.detectable_drop
+                       and r.detectable_drop.drop.se)),
         Column("drop detected", "share", meaning="Smallest drop that the rule detects with power"
                " 0.8, if every task loses the same share of its passes, ± Monte-Carlo standard"
                " error.",
-               cell_of_record=_cell_if_simulated(lambda r: r.detectable_drop
+               cell_of_record=_cell_function_if_simulated(lambda r: r.detectable_drop
                    and r.detectable_drop.drop)),
         data_field("passes_lost", "Share of passes that is lost in the detected drop.",
-                   _cell_if_simulated(lambda r: r.detectable_drop
+                   _cell_function_if_simulated(lambda r: r.detectable_drop
                        and r.detectable_drop.lost_pass_share)),
         data_field("power", "Share of runs with the detected drop in which the rule fails.",
-                   _cell_if_simulated(lambda r: r.detectable_drop
+                   _cell_function_if_simulated(lambda r: r.detectable_drop
                        and r.detectable_drop.failing_share)),
         Column("if all pass", field_name="if_all_pass", visibility=FULL,
-               cell_of_record=_cell_if_simulated(lambda r: r.all_pass_verdict),
+               cell_of_record=_cell_function_if_simulated(lambda r: r.all_pass_verdict),
                meaning="Verdict if every attempt passes."),
         Column("if all fail", field_name="if_all_fail", visibility=FULL,
-               cell_of_record=_cell_if_simulated(lambda r: r.all_fail_verdict),
+               cell_of_record=_cell_function_if_simulated(lambda r: r.all_fail_verdict),
                meaning="Verdict if every attempt fails."),
     )  # fmt: skip
 
@@ -674,7 +683,7 @@ class RehearsalTable(RuleTable):
         lines = [line for line in self.records[:-1] if isinstance(line, SimulatedJudgement)]
         checks = [
             replace(line.gate_check, verdict=RULE_NOT_JUDGED, failing=False,
-                    finding=_log_sentence(line))
+                    finding=_rehearsal_finding_sentence(line))
             for line in lines if line.verdict != RULE_NOT_JUDGED
         ]  # fmt: skip
         gate_row = self.records[-1]
@@ -704,7 +713,9 @@ class RehearsalTable(RuleTable):
         owner = "this run's" if no_baseline else "the baseline's"
         yield f"{self.setups[0].rehearsal_count:,} rehearsals at {owner} rates"
         if effects := [
-            100 * effect for setup in self.setups for effect in setup.run_standard_deviations
+            100 * effect
+            for setup in self.setups
+            for effect in setup.pass_at_1_deviations_between_runs
         ]:
             ends = dict.fromkeys(f"{end:.1f}" for end in (min(effects), max(effects)))
             yield f"effect of a run: {'–'.join(ends)} points"
@@ -741,14 +752,14 @@ class RehearsalTable(RuleTable):
         return {**entries, "rehearsals": self.setups[0].rehearsal_count, "seed": confidence.seed}
 
 
-def _log_sentence(line: SimulatedJudgement) -> Sentence:
+def _rehearsal_finding_sentence(line: SimulatedJudgement) -> Sentence:
     fields: dict[str, Any] = {"verdict": line.verdict, "finding": Phrase(line.finding_sentence)}
     if (
         line.unchanged_rates is None
         or line.predictive_rates is None
         or line.detectable_drop is None
     ):
-        return fill_template(_UNREHEARSED_LOG_TEMPLATE, fields)
+        return fill_template(_NO_REHEARSAL_FINDING_TEMPLATE, fields)
     drop = (
         "none"
         if line.detectable_drop.drop.value is None
@@ -764,6 +775,7 @@ def _log_sentence(line: SimulatedJudgement) -> Sentence:
         if line.detectable_drop.lost_pass_share == 0.0
         else drop
     )
-    return fill_template(_LOG_TEMPLATE, {**fields, "power": f"{POWER:g}", "drop": drop,
+    return fill_template(_REHEARSAL_FINDING_TEMPLATE,
+        {**fields, "power": f"{POWER:g}", "drop": drop,
         "best": line.all_pass_verdict,
                          "worst": line.all_fail_verdict})  # fmt: skip

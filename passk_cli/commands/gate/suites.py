@@ -16,10 +16,10 @@ from passk_cli.commands.gate.rulebook import (
     QuarantinedTask,
     Rulebook,
     SuiteEntry,
-    TrendEntry,
+    TrendTableValues,
 )
-from passk_cli.commands.gate.rules import BY_INTERVAL, EveryTask
-from passk_cli.commands.runner import CountsFunction
+from passk_cli.commands.gate.rules import BY_INTERVAL, BaselineTasksPresentRule
+from passk_cli.commands.runner import ReadCountsFunction
 from passk_cli.commands.trend.view import TrendRunner
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError
@@ -75,14 +75,15 @@ QUARANTINE_ABSENT_WARNING = DiagnosticType(
 class SuiteRun(JudgedRun):
     """The run of a suite.
 
-    quarantined_tasks : tasks in quarantine, with the numbers of attempts and passes at each task.
+    quarantined_tasks_with_counts : tasks in quarantine, with the numbers of attempts and passes at
+        each task.
     """
 
     suite_entry: SuiteEntry = None  # type: ignore[assignment]
-    quarantined_tasks: tuple[QuarantinedTask, ...] = ()
+    quarantined_tasks_with_counts: tuple[QuarantinedTask, ...] = ()
 
     @classmethod
-    def from_entry(cls, entry: SuiteEntry, read: CountsFunction) -> SuiteRun:
+    def from_entry(cls, entry: SuiteEntry, read: ReadCountsFunction) -> SuiteRun:
         """Read the run and the baseline of a suite, and leave out the tasks in quarantine."""
         runs, out = list[Counts](), entry.suite.active_quarantine
 
@@ -117,7 +118,7 @@ class SuiteRun(JudgedRun):
 
     @property
     def quarantined_with_attempts(self) -> list[QuarantinedTask]:
-        return [task for task in self.quarantined_tasks if task.n]
+        return [task for task in self.quarantined_tasks_with_counts if task.n]
 
     def judge(self, level: float) -> Self:
         with self.suite_entry.locate_errors():
@@ -157,17 +158,17 @@ class SuiteRun(JudgedRun):
 
     @property
     def messages(self) -> Iterator[Diagnostic]:
-        yield from quarantine_messages(self.suite_entry)
+        yield from ended_quarantine_messages(self.suite_entry)
         if flaky := self.quarantined_with_attempts:
             yield QUARANTINED_TASKS_WARNING(
                 tasks=len(flaky), names=[task.task for task in flaky],
                 c=sum(task.c for task in flaky), n=sum(task.n for task in flaky),
             )  # fmt: skip
-        if absent := [task.task for task in self.quarantined_tasks if not task.n]:
+        if absent := [task.task for task in self.quarantined_tasks_with_counts if not task.n]:
             yield QUARANTINE_ABSENT_WARNING(names=absent)
 
 
-def quarantine_messages(entry: SuiteEntry) -> Iterator[Diagnostic]:
+def ended_quarantine_messages(entry: SuiteEntry) -> Iterator[Diagnostic]:
     for task in entry.suite.quarantine:
         if not task.is_active:
             yield QUARANTINE_ENDED_WARNING(
@@ -175,7 +176,7 @@ def quarantine_messages(entry: SuiteEntry) -> Iterator[Diagnostic]:
             )
 
 
-def report_on_suites(gate: Any, book: Rulebook, read: CountsFunction) -> Report:
+def report_on_suites(gate: Any, book: Rulebook, read: ReadCountsFunction) -> Report:
     """The report about all suites, with verdicts that share one confidence level (Bonferroni).
 
     A suite with unreadable data becomes a row with the verdict "error".
@@ -186,9 +187,12 @@ def report_on_suites(gate: Any, book: Rulebook, read: CountsFunction) -> Report:
         return _check_report(book)
     entries, read = book.suite_entries, _cached_reader(read)
     if gate.first_run:
-        gates = [entry.gate_runner.first_run_gate(entry.shared_options, read) for entry in entries]
+        gates = [
+            entry.gate_runner.runner_without_baseline_rules(entry.shared_options, read)
+            for entry in entries
+        ]
         if not any(gates):
-            raise gate.first_run_error()
+            raise gate.first_run_option_error()
         pairs = zip(entries, gates, strict=True)
         entries = tuple(
             replace(entry, gate_runner=first or entry.gate_runner) for entry, first in pairs
@@ -216,7 +220,7 @@ def report_on_suites(gate: Any, book: Rulebook, read: CountsFunction) -> Report:
         fallible_verdict_count=sum(rule.fallible_verdict_count(r.context)
             for r in runs for rule in r.gate_runner.active_rules),
     )  # fmt: skip
-    runs = [run.judge(book.verdict_level) for run in runs]
+    runs = [run.judge(book.adjusted_level_per_verdict) for run in runs]
     further_rows = [*unread, *_trend_rows(book.trend_entry, read, first_run=gate.first_run)]
     study = _combined_study([run.context.study for run in runs])
     report: Report = gate.report_of_runs(study, runs, book, further_rows)
@@ -227,7 +231,7 @@ def report_on_suites(gate: Any, book: Rulebook, read: CountsFunction) -> Report:
     return replace(report, make_signature=lambda: entry_of)
 
 
-def _cached_reader(read: CountsFunction) -> CountsFunction:
+def _cached_reader(read: ReadCountsFunction) -> ReadCountsFunction:
     cache: dict[str, Counts] = {}
 
     def once(request: Request, source: Any = None, /) -> Counts:
@@ -243,7 +247,7 @@ def _cached_reader(read: CountsFunction) -> CountsFunction:
 
 
 def _trend_rows(
-    entry: TrendEntry | None, read: CountsFunction, *, first_run: bool
+    entry: TrendTableValues | None, read: ReadCountsFunction, *, first_run: bool
 ) -> list[Judgement]:
     """Rows with the verdicts of `passk trend --fail` about the history that the rules file names.
 
@@ -274,7 +278,7 @@ def _trend_row(check: GateCheck, *, several: bool) -> Judgement:
     line = Judgement(
         "{words}", Result((check.model, TREND), "", None, Estimate(None)), check.verdict,
         "trend: {finding}", fields, detail_notes=check.details, subject_noun=TREND,
-    ).with_gate_failure(PASS)  # fmt: skip
+    ).with_fails_gate_set(PASS)  # fmt: skip
     return replace(line, subject_name=f"{TREND}: {check.model}" if several else TREND)
 
 
@@ -287,7 +291,7 @@ def _combined_study(studies: Sequence[Analysis]) -> Analysis:
                    baseline=None, reading_messages=())  # fmt: skip
 
 
-class SuiteTable(Section[SuiteEntry]):
+class SuiteDeclarationTable(Section[SuiteEntry]):
     """One row per suite of a rules file, for --check."""
 
     shown_when = "with --check"
@@ -310,7 +314,11 @@ class SuiteTable(Section[SuiteEntry]):
 
 
 def _rules_as_options(entry: SuiteEntry) -> str:
-    rules = [rule for rule in entry.gate_runner.active_rules if not isinstance(rule, EveryTask)]
+    rules = [
+        rule
+        for rule in entry.gate_runner.active_rules
+        if not isinstance(rule, BaselineTasksPresentRule)
+    ]
     entries = {name: value for rule in rules for name, value in rule.signature.items()}
     options = {f"--{name.replace('_', '-')}": value for name, value in entries.items()}
     if options.get("--min-by") == BY_INTERVAL:
@@ -330,9 +338,9 @@ VALID_RULES_ANSWER = Answer(
 
 
 def _check_report(book: Rulebook) -> Report:
-    (table,) = SuiteTable(None, book.suite_entries).tables()  # type: ignore[arg-type]
+    (table,) = SuiteDeclarationTable(None, book.suite_entries).tables()  # type: ignore[arg-type]
     over = [message.with_prefix(entry.suite.name) for entry in book.suite_entries
-            for message in quarantine_messages(entry)]  # fmt: skip
+            for message in ended_quarantine_messages(entry)]  # fmt: skip
     fields = replace(table, columns=tuple(Column(column.header) for column in table.columns))
     answer = (VALID_RULES_ANSWER.sentence_about(book),)
     return Report((table,), lambda: fields, (VERSION,), messages=tuple(over), answer=answer)

@@ -15,7 +15,7 @@ from passk_cli.commands.gate.evidence import CountEvidence
 from passk_cli.commands.gate.judgement import (
     UNCHECKED_PREFIX,
     Judgement,
-    flatten_phrases,
+    flattened_pieces,
     sentence_text,
 )
 from passk_cli.commands.gate.rulebook import Rulebook, replace_options_with_keys
@@ -24,9 +24,9 @@ from passk_cli.commands.gate.rules import (
     EVERY_ATTEMPT,
     MaxIncrease,
     RelativeLimit,
-    all_pass_and_all_fail_verdicts,
+    verdicts_if_all_pass_or_fail,
 )
-from passk_cli.commands.tasks.flips import changed_tasks_by_pair
+from passk_cli.commands.tasks.flips import list_changed_tasks_for_log
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.metrics.registry import AMOUNT_UNITS_AND_NOUNS
 from passk_cli.report.data_types import (
@@ -78,9 +78,9 @@ _ROWS, _COMMENTED, _SCREEN = 14, 20, 100
 _LONGEST, _NUMBER = 212, 23
 _VERDICT_ORDER = (FAIL, UNDECIDED, ERROR, PASS, RULE_NOT_JUDGED)
 # A rule that allows ten times the cost of the baseline can hardly fail.
-_GENEROUS_INCREASE_FACTOR = 10.0
-# A good estimate of the variation between runs needs at least _MIN_KNOWN_RUNS runs.
-_MIN_KNOWN_RUNS = 5
+_TOO_GENEROUS_LIMIT_FACTOR = 10.0
+# A good estimate of the variation between runs needs at least _MIN_RUNS_FOR_VARIATION runs.
+_MIN_RUNS_FOR_VARIATION = 5
 
 RUNS_POOLED_NOTE = DiagnosticType(
     "runs-pooled", NOTE,
@@ -233,7 +233,7 @@ RULE_CANNOT_DECIDE_WARNING = DiagnosticType(
     example="warning[rule-cannot-decide]: pass@1 ≥ 0.9 cannot pass: the verdict is undecided even"
     " if every attempt passes",
 )  # fmt: skip
-RULE_CANNOT_FAIL_WARNING = DiagnosticType(
+GENEROUS_INCREASE_LIMIT_WARNING = DiagnosticType(
     "rule-cannot-fail", WARNING,
     "{rule} can hardly fail, because the baseline has a mean of {value} per attempt",
     SuggestedFix({"--max-increase": {"{metric}": "10%"}}, "limits the relative increase"),
@@ -398,7 +398,7 @@ class GateVerdict:
         return [*group_notes, *(omitted if self.line is None else line_notes)], counts
 
 
-_PASS_PREFIX = "PASS{?made|, with {made} baseline attempts}: "
+_PASSING_GATE_PREFIX = "PASS{?made|, with {made} baseline attempts}: "
 _SHARED_TASKS_CLAUSE = "{?shared| on {shared} of {expected:baseline task}}"
 _UNDECIDED_AS_PASS_CLAUSE = "; {undecided} undecided, counted as pass: {finding}"
 _UNDECIDED_AS_FAIL_PREFIX = "undecided, counted as fail: "
@@ -417,13 +417,14 @@ VERDICT_ANSWERS = (
            "FAIL: " + _UNDECIDED_AS_FAIL_PREFIX + "{rule} for {who}: {models}"),
     Answer("gate-judges-nothing", lambda verdict: not verdict.lines, "PASS: no rule is judged"),
     Answer("gate-undecided", lambda verdict: verdict.undecided and verdict.sentence_fields["holds"],
-           _PASS_PREFIX + "{holds} of {total} rules"
+           _PASSING_GATE_PREFIX + "{holds} of {total} rules"
                " {holds:holds|hold}" + _SHARED_TASKS_CLAUSE + _UNDECIDED_AS_PASS_CLAUSE),
     Answer("gate-all-undecided", lambda verdict: verdict.undecided,
-           _PASS_PREFIX + "no rule fails" + _SHARED_TASKS_CLAUSE + _UNDECIDED_AS_PASS_CLAUSE),
-    Answer("gate-passes-by", lambda verdict: verdict.line, _PASS_PREFIX + "{finding}"),
+           _PASSING_GATE_PREFIX + "no rule fails" + _SHARED_TASKS_CLAUSE
+           + _UNDECIDED_AS_PASS_CLAUSE),
+    Answer("gate-passes-by", lambda verdict: verdict.line, _PASSING_GATE_PREFIX + "{finding}"),
     Answer("gate-passes", lambda _: True,
-           _PASS_PREFIX + "{?one|the rule holds}{?all|{all} hold}" + _SHARED_TASKS_CLAUSE),
+           _PASSING_GATE_PREFIX + "{?one|the rule holds}{?all|{all} hold}" + _SHARED_TASKS_CLAUSE),
 )  # fmt: skip
 _NOTES_CLAUSE = "{?notes|; {notes:;}}{more}{?counts|; {counts:;}}"
 
@@ -438,7 +439,7 @@ def with_notes(
         note. Otherwise, the reason is the last note if there is room.
     """
     text = "".join(
-        piece if isinstance(piece, str) else " " * _NUMBER for piece in flatten_phrases(head)
+        piece if isinstance(piece, str) else " " * _NUMBER for piece in flattened_pieces(head)
     )
     reason = "; ".join(r for r in line.reason.split("; ") if r not in text) if line else ""
     fails = line is not None and line.verdict in (FAIL, ERROR)
@@ -561,10 +562,10 @@ class RuleTable(Section[Judgement]):
         if not sized:
             # If no rule has an estimate, the report shows the tasks and attempts of the candidates.
             counts, sides = context.baseline_match.counts, context.baseline_match
-            for s, series in zip(sides.candidate_series_indices, sides.series, strict=True):
+            for s, series in zip(sides.indices_of_candidate_series, sides.series, strict=True):
                 n = counts.n[counts.slice_of_series(s)]
                 size = SampleSize(len(n), int(n.min()), int(n.max()))
-                sized.append(replace(context.empty_result(series), size=size))
+                sized.append(replace(context.result_without_estimate(series), size=size))
         return self.study.sizes_text(sized).replace(
             " task", " shared task" if shared else " task", 1
         )
@@ -738,14 +739,14 @@ class RuleTable(Section[Judgement]):
             sides, pairs = run.context.baseline_match, []
             if sides.baseline is None or run.context.study.has_missing_outcome_ranges:
                 continue
-            for s, series in zip(sides.candidate_series_indices, sides.series, strict=True):
+            for s, series in zip(sides.indices_of_candidate_series, sides.series, strict=True):
                 base = sides.base_series(series)
                 if base is not None:
                     name = sides.baseline_label if sides.baseline_is_other_file else base[0]
                     base_side = NamedSeries(sides.baseline, sides.baseline.series.index(base), name)
                     pairs.append((NamedSeries(sides.counts, s, SeriesName(series)), base_side))
             all_flips = find_flips(pairs, run.context.study.confidence.level)
-            for changes in changed_tasks_by_pair(
+            for changes in list_changed_tasks_for_log(
                 [flips for flips in all_flips if flips.tasks], failed=failed
             ):
                 suites.setdefault(changes, []).append(run.suite_name)
@@ -758,7 +759,7 @@ class RuleTable(Section[Judgement]):
 def _deviation_clauses(context: GateContext) -> list[str]:
     all_series, notes = context.baseline_match.series, list[tuple[str, str]]()
     is_declared = context.declared_attempts and context.baseline_match.baseline is None
-    declared = context.candidate_attempts[0] if is_declared else {}
+    declared = context.attempts_by_series_per_source[0] if is_declared else {}
     for series in all_series:
         if series in declared and declared[series].has_expected_attempts:
             tasks = plural(len(declared[series].attempts), "task")
@@ -788,7 +789,7 @@ def _run_messages(run: JudgedRun) -> Iterator[Diagnostic]:
         fewest_runs, role = past.fewest_runs
         message = RUNS_POOLED_NOTE if fewest_runs > 1 else ONE_HISTORY_RUN_WARNING
         yield message(runs=max(past.runs_by_amount[""].pooled_run_counts.values()))
-        if 1 < fewest_runs < _MIN_KNOWN_RUNS:
+        if 1 < fewest_runs < _MIN_RUNS_FOR_VARIATION:
             yield FEW_HISTORY_RUNS_WARNING(
                 runs=fewest_runs, noun=AMOUNT_UNITS_AND_NOUNS[role][1] if role else ""
             )
@@ -813,13 +814,13 @@ def _run_messages(run: JudgedRun) -> Iterator[Diagnostic]:
             losses = new_losses.with_baseline(old_losses, "baseline")
             yield from uneven_missing_notes(losses, facts_of_runs[0].missing_policy, "baseline ")
     yield from copied_runs_warning(context.duplicate_runs)
-    for old, new in sides.possible_renamings:
+    for old, new in sides.possible_model_renamings:
         yield RENAMED_MODEL_WARNING(old=old, new=new)
-    if (names := sides.sole_possible_renaming) is not None:
+    if (names := sides.sole_possible_model_renaming) is not None:
         yield OTHER_MODEL_NAME_WARNING(old=names[0], new=names[1], baseline=sides.baseline_label)
     shut = {line.result.series for line in run.judgements
             if line.verdict == FAIL and line.rule_text in (EVERY, EVERY_ATTEMPT)}  # fmt: skip
-    retried = any(map(context.retry_warning, shut & {*context.candidate_attempts[0]}))
+    retried = any(map(context.retry_warning, shut & {*context.attempts_by_series_per_source[0]}))
     if shut and not (sides.baseline_is_other_file or run.suite_name or retried):
         yield OTHER_ATTEMPTS_NOTE(
             models=len({series[0] for series in shut}), baseline=sides.baseline_label
@@ -829,10 +830,10 @@ def _run_messages(run: JudgedRun) -> Iterator[Diagnostic]:
     gone = {s: coverage for s, coverage in sides.missing_series.items() if s[0] not in models}
     if gone and sides.baseline_is_other_file:
         # If the new run has a model that the baseline lacks, `--unpaired drop` does not help.
-        suggests_fix = not (run.suite_name or dropped) and models <= sides.base_models
-        shared = sorted(models & sides.base_models)
+        suggests_fix = not (run.suite_name or dropped) and models <= sides.all_baseline_models
+        shared = sorted(models & sides.all_baseline_models)
         diagnostic = BASELINE_MODELS_NOT_RUN_WARNING(
-            lost=len({s[0] for s in gone}), models=len(sides.base_models),
+            lost=len({s[0] for s in gone}), models=len(sides.all_baseline_models),
             both=shared[0] if suggests_fix and len(shared) == 1 else "",
             drop="drop" if suggests_fix else "",
         )  # fmt: skip
@@ -854,7 +855,7 @@ def _run_messages(run: JudgedRun) -> Iterator[Diagnostic]:
 
 
 def _model_lacks_group_messages(context: GateContext) -> Iterator[Diagnostic]:
-    tasks = context.baseline_match.task_codes_by_series
+    tasks = context.baseline_match.task_codes_by_candidate
     for group in dict.fromkeys(series[1:] for series in tasks):
         for model in dict.fromkeys(series[0] for series in tasks):
             if (model, *group) not in tasks:
@@ -867,13 +868,13 @@ def _useless_rule_messages(run: JudgedRun) -> Iterator[Diagnostic]:
     for rule in [rule for rule in run.gate_runner.active_rules if isinstance(rule, MaxIncrease)]:
         for rates, base in run.context.paired_values(rule.option_metrics):
             most, mean = rule.option_value[rates.metric], base.mean
-            generous = base.has_values and mean + most > _GENEROUS_INCREASE_FACTOR * mean
+            generous = base.has_values and mean + most > _TOO_GENEROUS_LIMIT_FACTOR * mean
             if generous and not isinstance(most, RelativeLimit):
                 words = sentence_text(rule.rule_sentence(rates.metric))
-                yield RULE_CANNOT_FAIL_WARNING(
+                yield GENEROUS_INCREASE_LIMIT_WARNING(
                     rule=words, metric=rates.metric.name, value=f"{mean:.3g}"
                 )
-    ends = all_pass_and_all_fail_verdicts(run.gate_runner.active_rules, run.context)
+    ends = verdicts_if_all_pass_or_fail(run.gate_runner.active_rules, run.context)
     names = {(x.rule_index, x.result.series, x.result.name): x.rule_text for x in run.judgements}
     rules_by_ends = dict.fromkeys((ends[at], rule) for at, rule in names.items() if at in ends)
     for (best, worst), rules in group_pairs(rules_by_ends).items():

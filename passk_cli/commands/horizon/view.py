@@ -99,7 +99,7 @@ UNDATED_MODELS_WARNING = DiagnosticType(
     advice="Write the release date of each model in the form 2025-02-24.",
 )  # fmt: skip
 
-LONGEST_HORIZON_ANSWERS = (
+LONGEST_HORIZON_ANSWER_TEMPLATES = (
     Answer("no-horizon", lambda found: found.top_model.first_horizon.value is None,
            "There is no {rate} horizon{?reason|: {reason}}."),
     Answer("horizon-of-one", lambda found: len(found.models) == 1,
@@ -110,17 +110,17 @@ LONGEST_HORIZON_ANSWERS = (
            " {horizon}{?rivals|; the {count:interval|intervals} of {rivals}"
            " {count:overlaps|overlap} with the interval of {model}}."),
 )  # fmt: skip
-FURTHER_HORIZON_ANSWERS = (
+FURTHER_HORIZON_ANSWER_TEMPLATES = (
     Answer("horizon-extrapolated", lambda found: found.top_model.is_extrapolated,
            "The horizon is extrapolated because it is outside the range of task lengths ({shortest}"
            " to {longest})."),
     Answer("horizon-by-shape",
            lambda found: found.top_model.first_horizon.value is not None
-           and len({*_horizon_range_over_shapes(found.top_model)}) == 2,
+           and len({*_horizon_range_over_shapes_texts(found.top_model)}) == 2,
            "Depending on the shape of the success curve, the horizon is {low} to {high}."),
     Answer("horizon-of-every-shape",
            lambda found: found.top_model.first_horizon.value is not None
-           and len({*_horizon_range_over_shapes(found.top_model)}) == 1,
+           and len({*_horizon_range_over_shapes_texts(found.top_model)}) == 1,
            "The horizon is {low} for every shape of the success curve."),
     Answer("horizon-doubles", lambda found: found.doubling_days and found.doubling_days.value,
            "The longest horizon{?group| with {group}} doubles every {days}."),
@@ -128,7 +128,7 @@ FURTHER_HORIZON_ANSWERS = (
 
 
 @dataclass(frozen=True)
-class LongestHorizon:
+class ModelsByHorizon:
     """The models that the answer compares. The model with the longest horizon comes first."""
 
     models: Sequence[ModelHorizon]
@@ -147,7 +147,7 @@ class LongestHorizon:
             for m in self.models[1:]
             if (m.first_horizon.high or 0) >= (top.first_horizon.low or 0)
         ]
-        low, high = _horizon_range_over_shapes(top)
+        low, high = _horizon_range_over_shapes_texts(top)
         return {
             "model": top.name, "rate": self.success_rate_text, "horizon": top.first_horizon,
             "rivals": rivals,
@@ -163,7 +163,7 @@ def _percent(rate: float) -> str:
     return f"{100 * rate:g} %"
 
 
-def _horizon_text(log2: float, model: ModelHorizon) -> str | None:
+def _horizon_or_bound_text(log2: float, model: ModelHorizon) -> str | None:
     if (value := finite_minutes(log2)) is not None:
         return duration_text(value)
     end = model.task_length_range[log2 > 0]
@@ -172,7 +172,7 @@ def _horizon_text(log2: float, model: ModelHorizon) -> str | None:
     )
 
 
-def _horizon_range_over_shapes(model: ModelHorizon) -> tuple[str | None, str | None]:
+def _horizon_range_over_shapes_texts(model: ModelHorizon) -> tuple[str | None, str | None]:
     """The shortest and longest horizon at the first success rate, over all shapes of the curve.
 
     For an isotonic curve, passk may know only that the horizon is longer (or shorter) than
@@ -188,11 +188,11 @@ def _horizon_range_over_shapes(model: ModelHorizon) -> tuple[str | None, str | N
         low = high
     elif low == -math.inf and high < model.log2_task_lengths.min():
         high = low
-    return _horizon_text(low, model), _horizon_text(high, model)
+    return _horizon_or_bound_text(low, model), _horizon_or_bound_text(high, model)
 
 
-def _shape_range_text(model: ModelHorizon) -> Cell:
-    low, high = _horizon_range_over_shapes(model)
+def _horizon_over_shapes_text(model: ModelHorizon) -> Cell:
+    low, high = _horizon_range_over_shapes_texts(model)
     return None if model.first_horizon.value is None else low if low == high else f"{low} to {high}"
 
 
@@ -207,7 +207,7 @@ class HorizonTable(Section[ModelHorizon]):
                repeated_items=lambda section: enumerate(map(_percent, section.rates)),
                cell_of_record=lambda model, rate: model.results[rate[0]].estimate),
         Column("by shape", meaning="Range of the first horizon over all shapes of the curve"
-               " (logistic, Weibull and isotonic).", cell_of_record=_shape_range_text),
+               " (logistic, Weibull and isotonic).", cell_of_record=_horizon_over_shapes_text),
         Column("families", "count", meaning="Number of families of tasks (--cluster), or number of"
                " tasks without --cluster.",
                cell_of_record=lambda model: model.family_count, visibility=FULL),
@@ -235,7 +235,7 @@ class HorizonTable(Section[ModelHorizon]):
                 replace(fact, method="none", level=None, extra_fields={**fact.extra_fields,
                     "shape": shape},
                         estimate=Estimate(finite_minutes(log2), unit="min", reason="" if
-                                          finite_minutes(log2) else _horizon_text(log2,
+                                          finite_minutes(log2) else _horizon_or_bound_text(log2,
                                           model) or ""))
                 for shape, log2s in model.log2_horizons_by_shape.items() if shape != "logistic"
                 for fact, log2 in zip(model.results, log2s, strict=True)
@@ -253,9 +253,9 @@ class HorizonTable(Section[ModelHorizon]):
             for g in self.group_horizon_growths
             if g.doubling_time.series[1:] == group
         ]
-        longest = LongestHorizon(self.records, self.first_rate_text, days[0] if days else None)
-        yield from first_true_sentence(LONGEST_HORIZON_ANSWERS, longest)
-        yield from true_sentences(FURTHER_HORIZON_ANSWERS, longest)
+        longest = ModelsByHorizon(self.records, self.first_rate_text, days[0] if days else None)
+        yield from first_true_sentence(LONGEST_HORIZON_ANSWER_TEMPLATES, longest)
+        yield from true_sentences(FURTHER_HORIZON_ANSWER_TEMPLATES, longest)
 
     def footer_parts(self) -> Iterator[str | OptionHint]:
         confidence = self.study.confidence
@@ -400,7 +400,7 @@ class CurveShapeTable(Section[tuple[ModelHorizon, str]]):
                                        for at, fact in enumerate(section.records[0][0].results)],
                example=(0, "50 %"), meaning="The horizon if the success curve has this shape.",
                cell_of_record=lambda row, rate:
-               _horizon_text(row[0].log2_horizons_by_shape[row[1]][rate[0]],
+               _horizon_or_bound_text(row[0].log2_horizons_by_shape[row[1]][rate[0]],
                    row[0])),
     )  # fmt: skip
 

@@ -39,7 +39,7 @@ class JudgeOptions:
         low=0, high=1)] = None
     to_label: Annotated[str | None, Option(
         "--list", "FILE", "Write attempts to label: .csv, .jsonl or .parquet.",
-        parse="passk_cli.files.export:parse_output_file", file_use="written",
+        parse="passk_cli.files.export:check_output_file_name", file_use="written",
         detail="The file contains the columns model, task and attempt, and an empty column 'truth'."
         " passk draws attempts without a label at random (see --seed): at least ten per verdict"
         " from tasks that mostly pass, and ten from other tasks. Fill in the column 'truth', and"

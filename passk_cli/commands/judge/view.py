@@ -11,9 +11,9 @@ import numpy as np
 
 from passk_cli.arrays import group_by
 from passk_cli.commands.judge import JudgeOptions
-from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
+from passk_cli.commands.runner import CommandRunner, ReadCountsFunction, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
+from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
 from passk_cli.files.request import Request
 from passk_cli.files.roles import TRUTH_ROLE, normalized_column_name
 from passk_cli.inference.adjust import ADJUSTMENTS
@@ -72,11 +72,11 @@ _VERDICTS, _TRUTHS = ("judge fails", "judge passes"), ("truly fails", "truly pas
 # If a p-value is below _MAX_LABEL_SELECTION_P, passk warns that labels were probably not drawn at
 # random.
 _MAX_LABEL_SELECTION_P = 1e-3
-# By default, passk lists _DEFAULT_LABEL_COUNT attempts per model that you should label.
-_DEFAULT_LABEL_COUNT = 100
-# In each stratum, passk lists at least _MIN_LABELS_PER_STRATUM attempts that you should label, so
+# By default, passk lists _DEFAULT_LISTED_ATTEMPT_COUNT attempts per model that you should label.
+_DEFAULT_LISTED_ATTEMPT_COUNT = 100
+# In each stratum, passk lists at least _MIN_LISTED_PER_STRATUM attempts that you should label, so
 # that attempts with both verdicts of the judge get labels.
-_MIN_LABELS_PER_STRATUM = 10
+_MIN_LISTED_PER_STRATUM = 10
 # passk suggests that a column contains labels if its name contains a word in _LABEL_COLUMN_WORDS.
 _LABEL_COLUMN_WORDS = frozenset(
     "truth label labels human gold annotation annotator annotated".split()
@@ -146,7 +146,7 @@ def _kappa_result(study: Analysis, series: SeriesKey, labels: JudgeLabels) -> Re
     return Result(series, "kappa", None, estimate, size=size, method=LOGIT_T, level=level)
 
 
-def _confusion_shares(
+def _confusion_share_results(
     study: Analysis, series: SeriesKey, labels: JudgeLabels
 ) -> tuple[Result, ...]:
     level, size, facts = (
@@ -179,7 +179,7 @@ def judge_error_rates(study: Analysis) -> list[JudgeErrorRates]:
             (_error_rate_result(study, series, labels, 0), _error_rate_result(study, series, labels,
                 1)),
             error_clustering(labels, **draws), _kappa_result(study, series, labels),
-            _confusion_shares(study, series, labels),
+            _confusion_share_results(study, series, labels),
         )
         for series, labels in labels_by_series.items()
     ]  # fmt: skip
@@ -225,7 +225,7 @@ class CorrectedMetric(NamedTuple):
     corrected_result: Result
     judged_result: Result
     label_variance: VarianceByLabelCount | None
-    labels_for_width: int | None
+    labels_or_tasks_for_width: int | None
 
     @property
     def series(self) -> SeriesKey:
@@ -242,7 +242,7 @@ def _interval_width(fact: Result) -> float:
     return 0.0 if low is None or high is None else high - low
 
 
-def corrected_metrics(study: Analysis, width: float | None) -> list[CorrectedMetric]:
+def corrected_and_judged_metrics(study: Analysis, width: float | None) -> list[CorrectedMetric]:
     """All metrics of all models, without and with the correction by labels."""
     all_values = study.task_values()
     plain = [
@@ -305,22 +305,22 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
                field_name="error_pairs",
                meaning="Number of pairs of errors of the judge at the same"
                                            " task.",
-               exists_in_section=lambda section: section.has_same_task_labels),
+               exists_in_section=lambda section: section.has_tasks_with_several_labels),
         Column("expected", "amount", True,
             cell_of_record=lambda row: row.error_clustering.expected_error_pairs,
                field_name="error_pairs_expected",
-               exists_in_section=lambda section: section.has_same_task_labels,
+               exists_in_section=lambda section: section.has_tasks_with_several_labels,
                meaning="Expected number of pairs of errors at the same task if errors did not"
                " depend on the task."),
         Column("p (together)", "p", cell_of_record=lambda row: row.error_clustering.p,
             field_name="p_together",
                meaning="p-value of the hypothesis that errors do not depend on the task. If it is"
                " small, errors cluster within tasks.",
-               exists_in_section=lambda section: section.has_same_task_labels),
+               exists_in_section=lambda section: section.has_tasks_with_several_labels),
     )  # fmt: skip
 
     @property
-    def has_same_task_labels(self) -> bool:
+    def has_tasks_with_several_labels(self) -> bool:
         return any(row.labels.label_pairs for row in self.records)
 
     def results_of(self, record: JudgeErrorRates) -> Iterator[Result]:
@@ -336,10 +336,10 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
     )  # fmt: skip
     further_answers = (
         Answer("judge-differs", lambda section: section.models_with_error_rate
-            and section.models_with_different_rates,
+            and section.models_differing_from_others,
                "The judge makes different errors for {model} than for other models.",
-               lambda section: {"model": section.name_of(section.models_with_different_rates[0]),
-                                "p": section.models_with_different_rates[0].p_equal_rates}),
+               lambda section: {"model": section.name_of(section.models_differing_from_others[0]),
+                                "p": section.models_differing_from_others[0].p_equal_rates}),
     )  # fmt: skip
 
     @property
@@ -349,7 +349,7 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
         return sorted(rows, key=lambda row: -(row.rates[0].estimate.value or 0.0))
 
     @property
-    def models_with_different_rates(self) -> list[JudgeErrorRates]:
+    def models_differing_from_others(self) -> list[JudgeErrorRates]:
         """The models with significantly different error rates, with the smallest p-value first."""
         rows = [
             row
@@ -383,16 +383,16 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
         yield f"{level:g} % {LOGIT_T} intervals, tasks as a sample"
 
 
-class ConfusionRow(NamedTuple):
+class ConfusionShareRow(NamedTuple):
     """One row of the confusion table: a model and a verdict of the judge."""
 
     series: SeriesKey
     verdict: str
-    truly_failing_share: Result
-    truly_passing_share: Result
+    share_with_verdict_truly_failing: Result
+    share_with_verdict_truly_passing: Result
 
 
-class ConfusionTable(Section[ConfusionRow]):
+class ConfusionShareTable(Section[ConfusionShareRow]):
     """Two rows per model: the judge's verdicts by true outcome, as shares of all attempts."""
 
     title = "Confusion table"
@@ -401,16 +401,20 @@ class ConfusionTable(Section[ConfusionRow]):
         MODEL_COLUMN,
         GROUP_COLUMN,
         Column("verdict", cell_of_record=lambda row: row.verdict, meaning="Verdict of the judge."),
-        Column("truly fails", "share", cell_of_record=lambda row: row.truly_failing_share.estimate,
+        Column("truly fails", "share",
+            cell_of_record=lambda row: row.share_with_verdict_truly_failing.estimate,
                meaning="Share of all attempts that have this verdict and truly fail."),
-        Column("truly passes", "share", cell_of_record=lambda row: row.truly_passing_share.estimate,
+        Column("truly passes", "share",
+            cell_of_record=lambda row: row.share_with_verdict_truly_passing.estimate,
                meaning="Share of all attempts that have this verdict and truly pass."),
     )  # fmt: skip
 
     @classmethod
-    def from_errors(cls, study: Analysis, errors: Sequence[JudgeErrorRates]) -> ConfusionTable:
+    def from_judge_error_rates(
+        cls, study: Analysis, errors: Sequence[JudgeErrorRates]
+    ) -> ConfusionShareTable:
         return cls(study, [
-            ConfusionRow(row.series, says, row.confusion_shares[2 * place],
+            ConfusionShareRow(row.series, says, row.confusion_shares[2 * place],
                 row.confusion_shares[2 * place + 1])
             for row in errors for place, says in enumerate(_VERDICTS)
         ])  # fmt: skip
@@ -442,7 +446,7 @@ class CorrectionTable(Section[CorrectedMetric]):
                ' scattered attempts ("212 labels") or per task ("3 in each of 80 tasks").'),
         data_field("labels_needed", "Total number of labels per model for an interval of the width"
                                     " in --width.",
-                   lambda r: _total_labels(r)),
+                   lambda r: _total_labels_for_width(r)),
     )  # fmt: skip
 
     width: float | None = None
@@ -451,24 +455,28 @@ class CorrectionTable(Section[CorrectedMetric]):
         return (replace(record.corrected_result, extra_fields={}),)
 
 
-def _total_labels(row: CorrectedMetric) -> int | None:
+def _total_labels_for_width(row: CorrectedMetric) -> int | None:
     per_task = row.label_variance.labels_per_task if row.label_variance else 0
-    return None if row.labels_for_width is None else row.labels_for_width * max(per_task, 1)
+    return (
+        None
+        if row.labels_or_tasks_for_width is None
+        else row.labels_or_tasks_for_width * max(per_task, 1)
+    )
 
 
 def _labels_for_width_text(row: CorrectedMetric) -> str:
     if row.label_variance is None:
         k = row.corrected_result.k or 1
         return f"{k} in each of {FEWEST_TASKS} tasks to begin with"
-    if row.labels_for_width is None:
+    if row.labels_or_tasks_for_width is None:
         return "more tasks"
-    if row.labels_for_width <= row.label_variance.current_labels:
+    if row.labels_or_tasks_for_width <= row.label_variance.current_labels:
         return "enough"
     per_task = row.label_variance.labels_per_task
     return (
-        f"{per_task} in each of {row.labels_for_width:,} tasks"
+        f"{per_task} in each of {row.labels_or_tasks_for_width:,} tasks"
         if per_task
-        else plural(row.labels_for_width, "label")
+        else plural(row.labels_or_tasks_for_width, "label")
     )
 
 
@@ -479,13 +487,13 @@ def attempts_to_label(
 
     If `per_task` is 1, the attempts are spread over strata. A stratum contains the attempts with
     one verdict, either at tasks that mostly pass or at other tasks. Each stratum gets a number of
-    labels in proportion to its size, but at least _MIN_LABELS_PER_STRATUM.
+    labels in proportion to its size, but at least _MIN_LISTED_PER_STRATUM.
     """
     attempts = []
     for series, rows in group_by(
         counts.read_facts.unlabelled_attempts, lambda row: row.series
     ).items():
-        target = number or labels_needed.get(series) or _DEFAULT_LABEL_COUNT
+        target = number or labels_needed.get(series) or _DEFAULT_LISTED_ATTEMPT_COUNT
         if per_task > 1:
             # Tasks that already have some labels come first, so that every labelled task gets
             # enough labels.
@@ -498,7 +506,7 @@ def attempts_to_label(
         sizes = {row.stratum: row.stratum_size for row in rows}
         share = target / sum(sizes.values())
         least = {
-            stratum: max(math.ceil(size * share), _MIN_LABELS_PER_STRATUM)
+            stratum: max(math.ceil(size * share), _MIN_LISTED_PER_STRATUM)
             for stratum, size in sizes.items()
         }
         attempts += [row for row in rows if row.position_in_stratum <= least[row.stratum]]
@@ -557,7 +565,7 @@ def _require_labels_of_both_verdicts(errors: Sequence[JudgeErrorRates]) -> None:
             )
 
 
-TO_LABEL_ANSWERS = (
+TO_LABEL_ANSWER_TEMPLATES = (
     Answer("nothing-to-label", lambda fields: not fields["attempts"],
            "Every attempt has a label."),
     Answer("to-label", lambda fields: fields["attempts"],
@@ -571,14 +579,14 @@ TO_LABEL_ANSWERS = (
 
 
 class JudgeRunner(CommandRunner, JudgeOptions):
-    sections = (JudgeErrorTable, ConfusionTable, CorrectionTable)
+    sections = (JudgeErrorTable, ConfusionShareTable, CorrectionTable)
     label_refusal = ""
     missing_bounds_refusal = (
         "passk judge compares labels with verdicts, and a missing outcome has no verdict"
     )
 
     def request(self, options: SharedOptions) -> Request:
-        raise_first_applicable_error("contradicting-options", (
+        raise_for_first_true_condition("contradicting-options", (
             options.request.truth_from is not None, OptionWithValue("--truth-from"),
             "passk judge needs labels of the attempts in the data",
             (SuggestedFix({"--truth-from": None}),),
@@ -586,8 +594,8 @@ class JudgeRunner(CommandRunner, JudgeOptions):
         labelling = None if self.to_label is None else options.confidence.seed
         return replace(super().request(options), labelling_seed=labelling)
 
-    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
-        if options.request.has_labels:
+    def read_analysis(self, options: SharedOptions, read: ReadCountsFunction) -> Analysis:
+        if options.request.has_correcting_labels:
             return super().read_analysis(options, read)
         request = self.request(options)
         counts = read(request)
@@ -602,7 +610,7 @@ class JudgeRunner(CommandRunner, JudgeOptions):
         return Analysis(counts, confidence=options.confidence)
 
     def require_sufficient_data(self, options: SharedOptions, counts: Counts) -> None:
-        if self.to_label is None and not options.request.has_labels:
+        if self.to_label is None and not options.request.has_correcting_labels:
             raise _no_labels_error(counts)
 
     def report(self, study: Analysis) -> Report:
@@ -610,15 +618,16 @@ class JudgeRunner(CommandRunner, JudgeOptions):
         corrected: list[CorrectedMetric] = []
         labels_needed: dict[SeriesKey, int] = {}
         if TRUTH_ROLE in study.counts.attempts:
-            corrected = corrected_metrics(study, self.width)
+            corrected = corrected_and_judged_metrics(study, self.width)
             errors = judge_error_rates(study)
             _require_labels_of_both_verdicts(errors)
             sections = [
-                JudgeErrorTable(study, errors), ConfusionTable.from_errors(study, errors),
+                JudgeErrorTable(study, errors),
+                ConfusionShareTable.from_judge_error_rates(study, errors),
                 CorrectionTable(study, corrected, self.width),
             ]  # fmt: skip
             for row in corrected:
-                more = (row.labels_for_width or 0) - (
+                more = (row.labels_or_tasks_for_width or 0) - (
                     row.label_variance.current_labels if row.label_variance else 0
                 )
                 more *= max(row.label_variance.labels_per_task if row.label_variance else 0, 1)
@@ -634,6 +643,6 @@ class JudgeRunner(CommandRunner, JudgeOptions):
             "attempts": len(attempts), "tasks": len({row.task for row in attempts}),
             "file": self.to_label, "number": self.number or 0, "models": len(study.counts.series),
         }  # fmt: skip
-        sentences = true_sentences(TO_LABEL_ANSWERS, fields)
+        sentences = true_sentences(TO_LABEL_ANSWER_TEMPLATES, fields)
         exports = {self.to_label: _label_file_columns(study.counts, attempts)}
         return replace(report, answer=(*report.answer, *sentences), exports=exports)

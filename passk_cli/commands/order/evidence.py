@@ -48,7 +48,7 @@ from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 _MAX_POSITION_RANGES = 20
 _TASKS, _MIN_CONSTANT, _ATTEMPTS = 20, 5, 3
 STOPPED_AT_FIRST_PASS_REASON = "attempts were made until the first pass"
-K_EQUALS_N_REASON = "k = n: first@k and pass@k are equal"
+FIRST_EQUALS_PASS_AT_K_REASON = "k = n: first@k and pass@k are equal"
 DECLINING, IMPROVING, UNCLEAR = "declining", "improving", "unclear"
 ALIKE, ALTERNATING = "correlated", "alternating"
 COPIES, AGREEING = "copies?", "pairs agree"
@@ -83,14 +83,14 @@ class AttemptsInOrder:
         return SampleSize(len(self.n), int(self.n.min()), int(self.n.max()))
 
     @cached_property
-    def attempts_to_first_pass(self) -> tuple[Ints, Bools]:
+    def attempts_to_first_pass_and_solved(self) -> tuple[Ints, Bools]:
         """For each task, the attempts up to the first pass, and whether any attempt passed."""
         return first_pass(self.task_starts, self.passed)
 
     @cached_property
     def unsolved_share_by_attempt(self) -> Floats:
         """The share of tasks that are still unsolved after 0, 1, 2, … attempts."""
-        return unsolved_shares(*self.attempts_to_first_pass)
+        return unsolved_shares(*self.attempts_to_first_pass_and_solved)
 
     @cached_property
     def stopped_at_first_pass(self) -> bool:
@@ -103,7 +103,7 @@ class AttemptsInOrder:
         )
 
 
-class FirstVersusPassAtK(NamedTuple):
+class FirstAtKVersusPassAtK(NamedTuple):
     """first@k and pass@k, their difference, and the number of attempts up to the first pass.
 
     The number of attempts is at most k. It is undefined if an unsolved task has too few attempts.
@@ -113,14 +113,14 @@ class FirstVersusPassAtK(NamedTuple):
     first_at_k: Result
     pass_at_k: Result
     difference: Result
-    attempts_used: Result
+    mean_attempts_to_first_pass: Result
 
     @property
     def series(self) -> SeriesKey:
         return self.pass_at_k.series
 
 
-class AgreeingPair(NamedTuple):
+class AgreeingAttemptPair(NamedTuple):
     """Two attempts with outcomes that agree more often than independent attempts would agree."""
 
     series: SeriesKey
@@ -134,7 +134,7 @@ class AgreeingPair(NamedTuple):
     looks_copied: bool
 
 
-class VerdictsOfTests(NamedTuple):
+class OrderTestVerdicts(NamedTuple):
     """The verdicts of the tests for a trend, for correlated neighbours, and for agreeing pairs."""
 
     trend: str
@@ -155,7 +155,7 @@ class OrderEvidence:
 
     attempts_in_order: AttemptsInOrder
     position_rates: tuple[Result, ...]
-    first_versus_any: tuple[FirstVersusPassAtK, ...]
+    first_and_pass_at_k_comparisons: tuple[FirstAtKVersusPassAtK, ...]
     slope: Result
     trend_test: OrderTest
     neighbour_test: OrderTest
@@ -180,7 +180,7 @@ class OrderEvidence:
         return int((self.attempts_in_order.c == 0).sum())
 
     @property
-    def raw_p(self) -> tuple[float, float, float]:
+    def unadjusted_p_values(self) -> tuple[float, float, float]:
         """The p-values of the three tests before the adjustment."""
         if self.attempts_in_order.stopped_at_first_pass:
             return math.nan, math.nan, math.nan
@@ -196,7 +196,7 @@ class OrderEvidence:
         return self.mixed_task_count == 0 and int(often.sum()) >= _TASKS and enough
 
     @cached_property
-    def verdicts(self) -> VerdictsOfTests:
+    def verdicts(self) -> OrderTestVerdicts:
         """The verdict of each test, which may be UNTESTABLE.
 
         The trend test assumes that all orders of the attempts are equally likely. If neighbouring
@@ -207,7 +207,7 @@ class OrderEvidence:
         rejected = (
             DECLINING if self.trend_test.statistic < 0 else IMPROVING,
             ALIKE if correlated else ALTERNATING,
-            COPIES if any(pair.looks_copied for pair in self.agreeing_pairs) else AGREEING,
+            COPIES if any(pair.looks_copied for pair in self.agreeing_attempt_pairs) else AGREEING,
         )
         trend, neighbours, copies = (
             UNTESTABLE if p is None else significant if p <= self.alpha else not_rejected
@@ -217,7 +217,9 @@ class OrderEvidence:
         )
         if trend in (DECLINING, IMPROVING) and neighbours == ALIKE and self.slope_may_be_zero:
             trend = UNCLEAR
-        return VerdictsOfTests(trend, neighbours, COPIES if self.has_constant_outcomes else copies)
+        return OrderTestVerdicts(
+            trend, neighbours, COPIES if self.has_constant_outcomes else copies
+        )
 
     def detectable_effects(self, tests: int) -> tuple[float, float]:
         """The trend per attempt and the lag-1 correlation that the tests find with power 0.8.
@@ -253,14 +255,14 @@ class OrderEvidence:
             return DEPENDENT
         return UNTESTABLE if set(self.verdicts) == {UNTESTABLE} else INDEPENDENT
 
-    def interval_excludes_zero(self, ks: Sequence[int]) -> bool:
+    def has_only_interval_excluding_zero(self, ks: Sequence[int]) -> bool:
         """Whether no test is significant, but an interval of the slope or a difference excludes 0.
 
         The differences are first@k − pass@k at the given k's.
         """
         differences = [
             comparison.difference.estimate
-            for comparison in self.first_versus_any
+            for comparison in self.first_and_pass_at_k_comparisons
             if comparison.pass_at_k.k in ks
         ]
         estimates = [self.slope.estimate, *differences]
@@ -268,12 +270,12 @@ class OrderEvidence:
         return self.verdict == INDEPENDENT and any(low > 0 or high < 0 for low, high in limits)
 
     @cached_property
-    def agreeing_pairs(self) -> list[AgreeingPair]:
+    def agreeing_attempt_pairs(self) -> list[AgreeingAttemptPair]:
         pairs, p = self.copies_test, self.adjusted_p[2]
         if p is None or p > self.alpha:
             return []
         return [
-            AgreeingPair(
+            AgreeingAttemptPair(
                 self.series, self.attempts_in_order.name, (int(pairs.first_positions[i]) + 1,
                     int(pairs.second_positions[i]) + 1),
                 int(pairs.compared_tasks[i]), int(pairs.differing_tasks[i]),
@@ -342,7 +344,7 @@ def order_evidence(study: Analysis) -> list[OrderEvidence]:
         _model_evidence(study, order, facts[i * metric_count : (i + 1) * metric_count], edges)
         for i, order in enumerate(items_with_progress(orders, "computing", "models"))
     ]
-    raw = np.array([model.raw_p for model in evidence])
+    raw = np.array([model.unadjusted_p_values for model in evidence])
     adjusted = ADJUSTMENTS[study.comparison_options.adjustment_without_sign_flips()](raw).tolist()
     alpha = 1 - confidence.level + 1e-12
     return [
@@ -367,8 +369,8 @@ def _model_evidence(
     half = len(facts) // 2
     pairs = zip(facts[:half], facts[half:], strict=True)
     return OrderEvidence(
-        order, tuple(_position_rates(study, order, edges)),
-        tuple(_first_versus_any(study, order, *pair) for pair in pairs), slope,
+        order, tuple(_rates_by_position_range(study, order, edges)),
+        tuple(_compare_first_with_pass_at_k(study, order, *pair) for pair in pairs), slope,
         trend_test(order.task_starts, order.passed), neighbour_test(order.task_starts,
             order.passed),
         None if silent else lag, None if silent else of_trend,
@@ -376,7 +378,9 @@ def _model_evidence(
     )  # fmt: skip
 
 
-def _position_rates(study: Analysis, order: AttemptsInOrder, edges: Ints) -> Iterator[Result]:
+def _rates_by_position_range(
+    study: Analysis, order: AttemptsInOrder, edges: Ints
+) -> Iterator[Result]:
     # The estimate of the variance p(1 − p) of an outcome uses all attempts at a task, and is
     # unbiased.
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -410,7 +414,7 @@ def _slope(study: Analysis, order: AttemptsInOrder) -> Result:
 
 
 def _attempts_used(study: Analysis, order: AttemptsInOrder, any_k: Result, k: int) -> Result:
-    attempts, solved = order.attempts_to_first_pass
+    attempts, solved = order.attempts_to_first_pass_and_solved
     expected = mean_attempts_used(order.unsolved_share_by_attempt, k)
     value: float | None = expected
     if math.isnan(expected):
@@ -432,9 +436,9 @@ def _attempts_used(study: Analysis, order: AttemptsInOrder, any_k: Result, k: in
     return Result(order.series, "attempts used", k, estimate, size=order.size)
 
 
-def _first_versus_any(
+def _compare_first_with_pass_at_k(
     study: Analysis, order: AttemptsInOrder, first: Result, any_k: Result
-) -> FirstVersusPassAtK:
+) -> FirstAtKVersusPassAtK:
     k, name = int(any_k.k or 0), f"{first.name} − {any_k.name}"
     difference = Result(order.series, name, k, Estimate(None, reason=any_k.estimate.reason))
     difference = replace(difference, size=any_k.size)
@@ -444,7 +448,7 @@ def _first_versus_any(
         if len(tasks) < len(first.values.tasks):
             (first,) = study.results([first_values])
         if np.all(n == k):
-            same = Estimate(0.0, reason=K_EQUALS_N_REASON, signed=True)
+            same = Estimate(0.0, reason=FIRST_EQUALS_PASS_AT_K_REASON, signed=True)
             difference = replace(difference, estimate=same)
         else:
             # If a task has c passes in random order, first@k is 1 with probability pass@k.
@@ -457,4 +461,4 @@ def _first_versus_any(
             reason = "; ".join(filter(None, (any_k.estimate.reason, mean.estimate.reason)))
             estimate = replace(mean.estimate, reason=reason, signed=True, unit="share")
             difference = replace(mean, k=k, estimate=estimate)
-    return FirstVersusPassAtK(first, any_k, difference, _attempts_used(study, order, any_k, k))
+    return FirstAtKVersusPassAtK(first, any_k, difference, _attempts_used(study, order, any_k, k))

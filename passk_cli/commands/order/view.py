@@ -17,13 +17,13 @@ from passk_cli.commands.order.evidence import (
     COPIES,
     DECLINING,
     DEPENDENT,
+    FIRST_EQUALS_PASS_AT_K_REASON,
     IMPROVING,
     INDEPENDENT,
-    K_EQUALS_N_REASON,
     STOPPED_AT_FIRST_PASS_REASON,
     UNTESTABLE,
-    AgreeingPair,
-    FirstVersusPassAtK,
+    AgreeingAttemptPair,
+    FirstAtKVersusPassAtK,
     OrderEvidence,
     order_evidence,
     ordered_attempts,
@@ -48,7 +48,7 @@ from passk_cli.study.significance_options import ADJUSTMENT_NAMES
 from passk_cli.suggested_fix import SuggestedFix
 
 SOLVED_SHARES = (0.25, 0.5, 0.75)
-_MAX_SHOWN_PAIRS = 10
+_MAX_SHOWN_ATTEMPT_PAIRS = 10
 _CHART_MARKER_POSITIONS = range(1, 21)
 _P_VALUE_MEANING = (
     "p-value of the permutation test within tasks, adjusted for the number of tests or pairs."
@@ -165,7 +165,7 @@ UNEQUAL_ATTEMPTS_NOTE = DiagnosticType(
     example="note[unequal-attempts]: pass rates by attempt use different tasks, because tasks have"
     " different numbers of attempts",
 )  # fmt: skip
-COMPARED_ATTEMPTS_NOTE = DiagnosticType(
+ONLY_FIRST_ATTEMPTS_COMPARED_NOTE = DiagnosticType(
     "first-attempts", NOTE, "only the first {attempts} attempts were compared in pairs",
     meaning="The test of pairs compares every pair of attempts of a model. With all attempts, there"
     " would be too many pairs.",
@@ -211,12 +211,13 @@ class VerdictTable(Section[OrderEvidence]):
                signed=True, unit="score"),
                meaning="Lag-1 correlation that the trend causes if attempts are otherwise"
                " independent."),
-        Column("first@{0} − pass@{0}", "share", repeated_items=lambda section: section.middle_ks,
+        Column("first@{0} − pass@{0}", "share",
+            repeated_items=lambda section: section.middle_k_as_list,
             example="K",
                meaning="Share of tasks that the first k attempts solve, minus pass@k. None of the"
                " three tests uses this difference.",
                cell_of_record=lambda model, k: next(b.difference.estimate
-                   for b in model.first_versus_any
+                   for b in model.first_and_pass_at_k_comparisons
                                           if b.pass_at_k.k == k)),
         Column("repeats", visibility=FULL, cell_of_record=lambda model: model.verdicts.copies,
                meaning="Verdict of the test of pairs of attempts."),
@@ -225,7 +226,7 @@ class VerdictTable(Section[OrderEvidence]):
                f" {len(model.attempts_in_order.n)}",
                meaning="Number of tasks with both passes and failures."
                " Only these tasks can show dependence."),
-        Column("verdict", repeated_items=lambda section: [section.middle_ks], example=[],
+        Column("verdict", repeated_items=lambda section: [section.middle_k_as_list], example=[],
                cell_of_record=lambda model, shown: model.verdict,
                meaning="Not independent: some test is significant. None found: no test is"
                " significant, perhaps because few tasks have both passes and failures. A note then"
@@ -237,19 +238,20 @@ class VerdictTable(Section[OrderEvidence]):
     is_ordered_by_lines: bool = False
 
     @property
-    def order_column(self) -> str:
+    def attempt_order_column_name(self) -> str:
         """The name of the column that orders the attempts, or "lines" for the order of lines."""
         inputs = self.study.counts.read_facts.file_readings
         columns = dict.fromkeys(file.roles["attempt"] for file in inputs if "attempt" in file.roles)
         return "lines" if self.is_ordered_by_lines else ", ".join(columns) or "attempt"
 
     @property
-    def middle_ks(self) -> list[int]:
+    def middle_k_as_list(self) -> list[int]:
         """A list with the middle k of those at which first@k and pass@k can differ, or []."""
         ks = sorted({
-            int(b.pass_at_k.k or 0) for model in self.records for b in model.first_versus_any
+            int(b.pass_at_k.k or 0) for model in self.records
+            for b in model.first_and_pass_at_k_comparisons
             if b.difference.estimate.value is not None
-            and b.difference.note != K_EQUALS_N_REASON
+            and b.difference.note != FIRST_EQUALS_PASS_AT_K_REASON
         })  # fmt: skip
         return ks[len(ks) // 2 : len(ks) // 2 + 1]
 
@@ -259,7 +261,7 @@ class VerdictTable(Section[OrderEvidence]):
             record.attempts_in_order.size,
             record.attempts_in_order.unsolved_share_by_attempt.tolist(),
         )
-        for pair in record.agreeing_pairs:
+        for pair in record.agreeing_attempt_pairs:
             yield Result(
                 record.series, "differences of a pair / expected", pair.attempt_numbers[0],
                 Estimate(pair.differing_task_count / pair.expected_differing_tasks),
@@ -268,7 +270,7 @@ class VerdictTable(Section[OrderEvidence]):
                 extra_fields={"k_to": pair.attempt_numbers[1]},
             )  # fmt: skip
         yield from record.position_rates
-        for comparison in record.first_versus_any:
+        for comparison in record.first_and_pass_at_k_comparisons:
             yield from comparison
         numbers: list[tuple[str, int | None, float | None]]
         numbers = [(f"attempts to solve {s:g}", None,
@@ -321,7 +323,7 @@ class VerdictTable(Section[OrderEvidence]):
             Result(m.series, "", None, Estimate(None), size=m.attempts_in_order.size)
             for m in self.records
         ]
-        yield f"{self.study.sizes_text(facts)} by {self.order_column}"
+        yield f"{self.study.sizes_text(facts)} by {self.attempt_order_column_name}"
         adjust, tests = (
             self.study.comparison_options.adjustment_without_sign_flips(),
             plural(self.test_count, "test"),
@@ -331,9 +333,11 @@ class VerdictTable(Section[OrderEvidence]):
             yield f"{ADJUSTMENT_NAMES[adjust]} over {tests}" if adjusted else f"{tests}, unadjusted"
         if any(model.verdict == INDEPENDENT for model in self.records):
             yield "none found: not significant"
-        if any(model.interval_excludes_zero(self.middle_ks) for model in self.records):
+        if any(
+            model.has_only_interval_excluding_zero(self.middle_k_as_list) for model in self.records
+        ):
             yield "intervals unadjusted"
-            yield from (f"first@{k} − pass@{k} is not tested" for k in self.middle_ks)
+            yield from (f"first@{k} − pass@{k} is not tested" for k in self.middle_k_as_list)
 
     @property
     def test_count(self) -> int:
@@ -355,8 +359,10 @@ class VerdictTable(Section[OrderEvidence]):
             for model in self.records
             if not model.attempts_in_order.stopped_at_first_pass
         ]
-        comparisons = [row for model in self.records for row in model.first_versus_any]
-        decisive += [b.difference for b in comparisons if b.pass_at_k.k in self.middle_ks]
+        comparisons = [
+            row for model in self.records for row in model.first_and_pass_at_k_comparisons
+        ]
+        decisive += [b.difference for b in comparisons if b.pass_at_k.k in self.middle_k_as_list]
         decisive = [fact for fact in decisive if fact.estimate.low is None]
         yield from study.messages(decisive, short=[fact for b in comparisons for fact in b[:2]])
         facts = study.counts.read_facts
@@ -372,8 +378,9 @@ class VerdictTable(Section[OrderEvidence]):
         dependent = [
             m for m in self.records if m.verdict == DEPENDENT and not m.has_constant_outcomes
         ]
-        limits = [b.difference.estimate for model in dependent for b in model.first_versus_any
-                  if b.pass_at_k.k in self.middle_ks]  # fmt: skip
+        limits = [b.difference.estimate for model in dependent
+            for b in model.first_and_pass_at_k_comparisons
+                  if b.pass_at_k.k in self.middle_k_as_list]  # fmt: skip
         errors = {
             "too high": sum(e.high is not None and e.high < 0 for e in limits),
             "too low": sum(e.low is not None and e.low > 0 for e in limits),
@@ -396,7 +403,7 @@ class VerdictTable(Section[OrderEvidence]):
         ):  # fmt: skip
             if models:
                 yield message(models=[model.attempts_in_order.name for model in models])
-        yield from self._agreement_messages()
+        yield from self._agreeing_attempts_messages()
         if any(
             model.attempts_in_order.size.n_min != model.attempts_in_order.size.n_max
             for model in self.records
@@ -405,15 +412,15 @@ class VerdictTable(Section[OrderEvidence]):
         if any(
             int(model.attempts_in_order.n.max()) > MAX_COMPARED_POSITIONS for model in self.records
         ):
-            yield COMPARED_ATTEMPTS_NOTE(attempts=MAX_COMPARED_POSITIONS)
+            yield ONLY_FIRST_ATTEMPTS_COMPARED_NOTE(attempts=MAX_COMPARED_POSITIONS)
 
-    def _agreement_messages(self) -> Iterator[Diagnostic]:
+    def _agreeing_attempts_messages(self) -> Iterator[Diagnostic]:
         for message, pairs in (
             (COPIED_ATTEMPTS_WARNING, [pair for model in self.records
-                for pair in model.agreeing_pairs
+                for pair in model.agreeing_attempt_pairs
                                if pair.looks_copied]),
             (AGREEING_ATTEMPTS_NOTE, [pair for model in self.records
-                for pair in model.agreeing_pairs
+                for pair in model.agreeing_attempt_pairs
                                  if not pair.looks_copied and model.verdicts.neighbours != ALIKE]),
         ):  # fmt: skip
             if pairs:
@@ -427,7 +434,7 @@ class VerdictTable(Section[OrderEvidence]):
 
     def plots(self) -> tuple[Plot, ...]:
         rows = [
-            rate.chart_point("pass rate", attempt=sum(_first_and_last_position(rate)) / 2)
+            rate.chart_point("pass rate", attempt=sum(_position_range_of_rate(rate)) / 2)
             for model in self.records
             for rate in model.position_rates
         ]
@@ -447,15 +454,15 @@ class VerdictTable(Section[OrderEvidence]):
             subtitle=" · ".join(filter(None, words)),
             marked=_CHART_MARKER_POSITIONS if len(self.records) == 1
             else _CHART_MARKER_POSITIONS[4::5],
-            x_title="attempt" if self.order_column == "attempt"
-            else f"attempt, by {self.order_column}",
+            x_title="attempt" if self.attempt_order_column_name == "attempt"
+            else f"attempt, by {self.attempt_order_column_name}",
             y_title="pass rate", log_x=False,
             rules=[ReferenceLine(x=min(fewest), text="beyond: fewer tasks")] if fewest else [],
         )  # fmt: skip
         return (chart,)
 
 
-class AgreeingPairTable(Section[AgreeingPair]):
+class AgreeingAttemptPairTable(Section[AgreeingAttemptPair]):
     """Pairs of attempts that agree more often than independent attempts would."""
 
     title = "Pairs of attempts that agree more often than independent attempts would (first 10)"
@@ -475,18 +482,18 @@ class AgreeingPairTable(Section[AgreeingPair]):
     )  # fmt: skip
 
 
-def _first_and_last_position(rate: Result) -> tuple[int, int]:
+def _position_range_of_rate(rate: Result) -> tuple[int, int]:
     return int(rate.k or 0), int(str(rate.extra_fields["k_to"]))
 
 
-class PositionRates(NamedTuple):
+class ModelRatesAtPositions(NamedTuple):
     """A range of positions, with the pass rate of each model at the attempts in this range."""
 
     position_range: tuple[int, int]
     rate_by_model: dict[str, Result]
 
 
-class PositionRateTable(Section[PositionRates]):
+class PositionRateTable(Section[ModelRatesAtPositions]):
     """Pass rates, with one row per position of an attempt and one column per model."""
 
     title = "Pass rate by attempt"
@@ -507,7 +514,7 @@ class PositionRateTable(Section[PositionRates]):
     )  # fmt: skip
 
 
-class FirstAtKTable(Section[FirstVersusPassAtK]):
+class FirstVersusPassAtKTable(Section[FirstAtKVersusPassAtK]):
     """One row per model and k, with first@k, pass@k, their difference and the attempts used."""
 
     title = "The first k attempts and any k attempts"
@@ -522,11 +529,11 @@ class FirstAtKTable(Section[FirstVersusPassAtK]):
         Column("first − pass", "share", meaning="first@k − pass@k. Its mean is 0 for independent"
                " attempts.", cell_of_record=lambda at: at.difference.estimate),
         Column("attempts used", "score", meaning="Mean number of attempts up to the first success,"
-               " at most k.", cell_of_record=lambda at: at.attempts_used.estimate),
+               " at most k.", cell_of_record=lambda at: at.mean_attempts_to_first_pass.estimate),
     )  # fmt: skip
 
 
-class FirstSuccessTable(Section[OrderEvidence]):
+class AttemptsToSolveShareTable(Section[OrderEvidence]):
     """One row per model: attempts needed for 25, 50 and 75 % of tasks, and the unsolved tasks."""
 
     title = "Attempts to the first success"
@@ -562,7 +569,7 @@ def _test_results(model: OrderEvidence) -> Iterator[Result]:
     flaw = "".join(_reasons_untestable([model]))
     tested = model.attempts_in_order.size._replace(tasks=model.mixed_task_count)
     neighbours = tested._replace(tasks=model.neighbour_test.informative_tasks)
-    trend, lag, copies = zip(model.raw_p, model.adjusted_p, strict=True)
+    trend, lag, copies = zip(model.unadjusted_p_values, model.adjusted_p, strict=True)
     for name, estimate, (p, adjusted), verdict, size in (
         ("trend", model.slope.estimate, trend, model.verdicts.trend, tested),
         (
@@ -589,8 +596,8 @@ def _test_results(model: OrderEvidence) -> Iterator[Result]:
 
 
 class OrderRunner(CommandRunner, OrderOptions):
-    sections = (VerdictTable, AgreeingPairTable, PositionRateTable, FirstAtKTable,
-                FirstSuccessTable)  # fmt: skip
+    sections = (VerdictTable, AgreeingAttemptPairTable, PositionRateTable, FirstVersusPassAtKTable,
+                AttemptsToSolveShareTable)  # fmt: skip
 
     missing_bounds_refusal: ClassVar[str] = (
         "a trend is largest if only early missing outcomes are failures, not if all missing"
@@ -618,28 +625,36 @@ class OrderRunner(CommandRunner, OrderOptions):
     def report(self, study: Analysis) -> Report:
         evidence, confidence = order_evidence(study), study.confidence
         verdicts = VerdictTable(study, evidence, self.order_from_lines)
-        pairs = [pair for model in evidence for pair in model.agreeing_pairs]
+        pairs = [pair for model in evidence for pair in model.agreeing_attempt_pairs]
         rates: dict[tuple[int, int], dict[str, Result]] = {}
         for model in evidence:
             for rate in model.position_rates:
-                rates.setdefault(_first_and_last_position(rate), {})[
+                rates.setdefault(_position_range_of_rate(rate), {})[
                     model.attempts_in_order.name
                 ] = rate
         differences = confidence.for_differences().method
         answered: list[Section[Any]] = [
             verdicts,
-            AgreeingPairTable(study, sorted(pairs, key=lambda pair: pair.p)[:_MAX_SHOWN_PAIRS]),
+            AgreeingAttemptPairTable(
+                study, sorted(pairs, key=lambda pair: pair.p)[:_MAX_SHOWN_ATTEMPT_PAIRS]
+            ),
             PositionRateTable(
-                study, [PositionRates(*at) for at in sorted(rates.items(), key=lambda at: at[0])]
+                study,
+                [ModelRatesAtPositions(*at) for at in sorted(rates.items(), key=lambda at: at[0])],
             ),
-            FirstAtKTable(
-                study, [comparison for model in evidence for comparison in model.first_versus_any]
+            FirstVersusPassAtKTable(
+                study,
+                [
+                    comparison
+                    for model in evidence
+                    for comparison in model.first_and_pass_at_k_comparisons
+                ],
             ),
-            FirstSuccessTable(study, evidence),
+            AttemptsToSolveShareTable(study, evidence),
         ]
         return build_report(
             study, answered, differences=None if differences == confidence.method else differences,
-            order=verdicts.order_column,
+            order=verdicts.attempt_order_column_name,
             adjust=study.comparison_options.adjustment_without_sign_flips(),
             tests=verdicts.test_count,
         )  # fmt: skip

@@ -14,7 +14,7 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import Section, data_field
 
-NOTHING_MORE = "nothing more"
+EXISTING_RUN_WAY = "nothing more"
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class ContinuationStep:
 
     way : what the budget is spent on, in words.
     attempts_per_task : for each model, the number of attempts per task in the continued run.
-    added_attempts : number of attempts to add.
+    total_added_attempt_count : number of attempts to add.
     cost : cost of the added attempts in dollars, or None if the cost is unknown.
     standard_error : standard error of the mean, or of the difference between two models, in the
         continued run.
@@ -32,7 +32,7 @@ class ContinuationStep:
     way: str
     tasks: int
     attempts_per_task: tuple[int, ...]
-    added_attempts: int
+    total_added_attempt_count: int
     cost: float | None
     standard_error: float
 
@@ -109,10 +109,10 @@ def ways_to_spend(
     ways = [
         candidate
         for candidate in ways
-        if candidate.added_attempts and not math.isnan(candidate.standard_error)
+        if candidate.total_added_attempt_count and not math.isnan(candidate.standard_error)
     ]
     return [
-        step(NOTHING_MORE, 0, zeros),
+        step(EXISTING_RUN_WAY, 0, zeros),
         *sorted(ways, key=lambda candidate: (candidate.standard_error, candidate.way)),
     ]
 
@@ -143,7 +143,7 @@ class ContinuationTable(Section[ContinuationStep]):
         Column("more attempts", "count", field_name="attempts_in_all",
             meaning="Number of attempts to"
                " add.",
-               cell_of_record=lambda step: step.added_attempts),
+               cell_of_record=lambda step: step.total_added_attempt_count),
         Column("cost", "$", field_name="cost", meaning="Cost of the added attempts.",
                cell_of_record=lambda step: step.cost,
                exists_in_section=lambda section: section.has_costs),
@@ -177,7 +177,7 @@ class ContinuationTable(Section[ContinuationStep]):
     def sentence_fields(self) -> Mapping[str, Any]:
         now, best = self.records[:2]
         return {
-            "way": best.way, "new": best.tasks - now.tasks, "more": best.added_attempts,
+            "way": best.way, "new": best.tasks - now.tasks, "more": best.total_added_attempt_count,
             "metric": self.components.metric.name, "pair": self.components.model_pair or (),
             "before": now.standard_error, "after": best.standard_error,
         }  # fmt: skip

@@ -22,7 +22,7 @@ _USUAL_TASKS = (50, 200, 800)
 
 
 @dataclass(frozen=True)
-class DesignChoice:
+class DesignWithRemarks:
     """A design of a run for one metric.
 
     result : the planned result. If no number of tasks is enough, `result.size.tasks` is None.
@@ -53,13 +53,13 @@ class Designs:
     detect the difference of --detect.
 
     has_several_models : whether the pilot has several models.
-    mean_attempt_cost : mean cost of an attempt in the pilot, if it was measured.
+    pilot_mean_attempt_cost : mean cost of an attempt in the pilot, if it was measured.
     """
 
     variance_components: Sequence[VarianceComponents]
     parameters: PlanParameters
     has_several_models: bool = False
-    mean_attempt_cost: Estimate | None = None
+    pilot_mean_attempt_cost: Estimate | None = None
 
     @cached_property
     def parameters_with_defaults(self) -> PlanParameters:
@@ -91,7 +91,7 @@ class Designs:
         )  # fmt: skip
 
     @cached_property
-    def requested_designs(self) -> list[Result]:
+    def size_grid_results(self) -> list[Result]:
         aims = self.parameters_with_defaults
         return [
             self.result_for_design(DESIGN, components, tasks, n)
@@ -136,7 +136,7 @@ class Designs:
             for n in self.parameters_with_defaults.attempts
             for components in self.variance_components
         ]
-        facts = [*self.requested_designs, *self.best_split_results, *detecting]
+        facts = [*self.size_grid_results, *self.best_split_results, *detecting]
         metric_components = {
             components.metric.name: components for components in self.variance_components
         }
@@ -188,7 +188,7 @@ class Designs:
         )
 
     @property
-    def main_table_choices(self) -> list[DesignChoice]:
+    def main_table_choices(self) -> list[DesignWithRemarks]:
         """The designs of the first metric that the main table shows.
 
         The table shows the requested designs, the best splits of a requested budget, and designs
@@ -205,7 +205,7 @@ class Designs:
                 return usual or bool(targets.tasks or targets.attempts)
             if fact.extra_fields["fact"] == SPLIT:
                 return targets.budget is not None and bool(
-                    {fact.name, "all"} & {*goal_metrics(fact)}
+                    {fact.name, "all"} & {*metrics_split_is_best_for(fact)}
                 )
             return tasks is not None
 
@@ -213,7 +213,7 @@ class Designs:
 
     def choices_for_metric(
         self, metric: str, include: Callable[[Result], bool] = lambda fact: True
-    ) -> list[DesignChoice]:
+    ) -> list[DesignWithRemarks]:
         """The different designs of a metric, sorted by number of tasks and by attempts per task."""
         aims, pilot = self.parameters_with_defaults, self.variance_components[0].pilot
         pilot_size = (len(pilot.n), pilot.fewest_attempts) if pilot else None
@@ -230,7 +230,11 @@ class Designs:
         records = []
         for size in sorted(sizes):
             fact = sizes[size][0]
-            best = [goal for design_fact in sizes[size] for goal in goal_metrics(design_fact)]
+            best = [
+                goal
+                for design_fact in sizes[size]
+                for goal in metrics_split_is_best_for(design_fact)
+            ]
             total = None if fact.size.tasks is None else fact.size.tasks * size[1]
             remainder = (
                 round(aims.budget_remainder(total), 2) if total and {metric, "all"} & {*best} else 0
@@ -251,7 +255,7 @@ class Designs:
                 fact.note: bool(fact.note),
             }
             words = tuple(words for words, holds in remarks.items() if holds)
-            records.append(DesignChoice(fact, words, aims.cost_of_attempts(total)))
+            records.append(DesignWithRemarks(fact, words, aims.cost_of_attempts(total)))
         return records
 
     def smallest_difference(
@@ -304,12 +308,12 @@ class Designs:
         best_for : metrics for which the design is the best split of the budget, or "all".
         """
         metric, aims, se = components.metric, self.parameters_with_defaults, None
-        if tasks is not None and not components.reason_unknown(n):
+        if tasks is not None and not components.reason_standard_error_unknown(n):
             se = math.sqrt(components.variances(n)[0] / tasks)
         total = None if tasks is None else tasks * n
         ends = (
-            (self.mean_attempt_cost.low, self.mean_attempt_cost.high)
-            if self.mean_attempt_cost
+            (self.pilot_mean_attempt_cost.low, self.pilot_mean_attempt_cost.high)
+            if self.pilot_mean_attempt_cost
             else (None, None)
         )
         limits = [None if total is None or end is None else total * end for end in ends]
@@ -325,10 +329,10 @@ class Designs:
                 "width": None, "difference": difference, "power": aims.power,
                 "correlation": components.correlation,
                 "correlation_source": components.correlation_source,
-                "source": components.standard_error_source(n),
+                "source": components.data_source_of_standard_error(n),
             },
         )  # fmt: skip
 
 
-def goal_metrics(split: Result) -> list[str]:
+def metrics_split_is_best_for(split: Result) -> list[str]:
     return str(split.extra_fields["best_for"]).split(", ")

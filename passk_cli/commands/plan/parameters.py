@@ -31,15 +31,15 @@ def parse_tasks(value: Any) -> tuple[int, ...]:
     return _parse_sizes("--tasks", value, *_TASKS)
 
 
-def parse_attempts(value: Any) -> tuple[int, ...]:
+def parse_attempt_counts(value: Any) -> tuple[int, ...]:
     """Parse numbers of attempts per task such as "1,10" into a sorted tuple without repeats."""
     return _parse_sizes("--attempts", value, *_ATTEMPTS)
 
 
-def parse_most_tasks(value: Any) -> str:
+def parse_max_tasks_or_pilot(value: Any) -> str:
     """Check that the value of --max-tasks is a number or "pilot", and return the value as text.
 
-    >>> parse_most_tasks(115), parse_most_tasks("pilot")
+    >>> parse_max_tasks_or_pilot(115), parse_max_tasks_or_pilot("pilot")
     ('115', 'pilot')
     """
     text = str(value).strip()
@@ -48,17 +48,17 @@ def parse_most_tasks(value: Any) -> str:
     return str(parse_whole_number(OptionWithValue("--max-tasks", text), text, *_TASKS))
 
 
-def parse_budget(value: Any) -> str:
+def normalise_budget_text(value: Any) -> str:
     """Parse a budget above 0, which may have a unit, and return it in a standard form.
 
-    >>> [parse_budget(x) for x in (200, "$200", "0.5 usd", "200attempts")]
+    >>> [normalise_budget_text(x) for x in (200, "$200", "0.5 usd", "200attempts")]
     ['200', '$200', '$0.5', '200 attempts']
     """
     text = str(value).strip()
     match = _BUDGET_PATTERN.fullmatch(text)
     sign, number, unit = match.groups() if match else ("", "", "")
     dollars, attempts = bool(sign) or unit[:1].lower() in ("u", "d"), unit[:1].lower() == "a"
-    amount = _positive_number_or_zero(number)
+    amount = _parse_positive_or_return_zero(number)
     if not amount or (dollars and attempts) or (sign and unit):
         # Without quotes, a shell changes $200 to "00" and $1,000 to ",000".
         quoted = " (a shell needs the quotes)" if text[:1] in ("0", ",") else ""
@@ -70,15 +70,15 @@ def parse_budget(value: Any) -> str:
     return f"{'$' * dollars}{amount:.12g}{' attempts' * attempts}"
 
 
-def parse_cost(value: Any) -> str:
+def check_cost_or_pilot(value: Any) -> str:
     """Check that the cost of an attempt is above 0 or "pilot", and return the cost as text.
 
-    >>> parse_cost("$0.25"), parse_cost(0.25), parse_cost("pilot")
+    >>> check_cost_or_pilot("$0.25"), check_cost_or_pilot(0.25), check_cost_or_pilot("pilot")
     ('0.25', '0.25', 'pilot')
     """
     text = str(value).strip()
     number = text.removeprefix("$")
-    if text != PILOT_KEYWORD and not _positive_number_or_zero(number):
+    if text != PILOT_KEYWORD and not _parse_positive_or_return_zero(number):
         raise ParameterError(
             OptionWithValue("--cost-per-attempt", text),
             "the cost must be an amount above 0 or the word pilot",
@@ -86,7 +86,7 @@ def parse_cost(value: Any) -> str:
     return number
 
 
-def _positive_number_or_zero(number: str) -> float:
+def _parse_positive_or_return_zero(number: str) -> float:
     try:
         amount = float(number)
     except ValueError:
@@ -111,9 +111,9 @@ class PlanParameters:
     """The options of a plan.
 
     tasks, attempts : numbers of tasks and of attempts per task; empty for the default numbers.
-    budget : budget for one model, in the form of `parse_budget`. A budget without a unit is in
-        dollars if attempts have a cost, otherwise in attempts. If `budget` is None, the plan uses
-        the default budget.
+    budget : budget for one model, in the form of `normalise_budget_text`. A budget without a unit
+        is in dollars if attempts have a cost, otherwise in attempts. If `budget` is None, the plan
+        uses the default budget.
     """
 
     # fmt: off
@@ -133,15 +133,16 @@ class PlanParameters:
     attempts: Annotated[tuple[int, ...], Option(
         "--attempts", "1,10", "Attempts per task. By default, passk derives the numbers of attempts"
         " from k and the pilot.",
-        parse=parse_attempts,
+        parse=parse_attempt_counts,
     )] = ()
     budget: Annotated[str | None, Option(
-        "--budget", "N", "Budget per model, in attempts or dollars ('$200').", parse=parse_budget,
+        "--budget", "N", "Budget per model, in attempts or dollars ('$200').",
+        parse=normalise_budget_text,
         detail="For a budget in dollars, write '$200' or 200usd. For a budget in attempts, write"
         " 200attempts. A number without a unit means dollars if attempts have a cost (from"
         " --cost-per-attempt or the pilot), and attempts otherwise.")] = None
     max_tasks: Annotated[str | None, Option(
-        "--max-tasks", "N|pilot", "Maximum number of tasks.", parse=parse_most_tasks,
+        "--max-tasks", "N|pilot", "Maximum number of tasks.", parse=parse_max_tasks_or_pilot,
         detail="The best split of the budget has at most N tasks. If you write 'pilot' instead of"
         " N, the best split has at most as many tasks as the pilot.")] = None
     cluster: Annotated[str | None, Option(
@@ -173,7 +174,8 @@ class PlanParameters:
         " tasks, on more attempts, or on more attempts of one model. With --next, --budget is for"
         " all models together, and the default budget is the cost of the pilot.")] = False
     cost_per_attempt: Annotated[str | None, Option(
-        "--cost-per-attempt", "X|pilot", "Cost of an attempt in US dollars.", parse=parse_cost,
+        "--cost-per-attempt", "X|pilot", "Cost of an attempt in US dollars.",
+        parse=check_cost_or_pilot,
         detail="If you write 'pilot' instead of X, passk uses the mean cost of an attempt in the"
         " pilot. The mean cost is also the default for a --budget in dollars. If the cost column"
         " has another name, use --field cost=COLUMN.")] = None
@@ -181,9 +183,9 @@ class PlanParameters:
 
     def check(self) -> None:
         if self.cost_per_attempt is not None:
-            parse_cost(self.cost_per_attempt)
+            check_cost_or_pilot(self.cost_per_attempt)
         if self.budget is not None:
-            parse_budget(self.budget)
+            normalise_budget_text(self.budget)
         if not 1.0 - self.level < self.power < 1.0:
             raise ParameterError(
                 OptionWithValue("--power", f"{self.power:g}"),
@@ -211,7 +213,7 @@ class PlanParameters:
         return float(str(self.cost_per_attempt)) if has_amount else None
 
     @property
-    def has_pilot_dependent_unit(self) -> bool:
+    def has_pilot_dependent_budget_unit(self) -> bool:
         """Whether the budget has no unit, so that the unit depends on costs in the pilot."""
         text = str(self.budget)
         return self.cost_per_attempt is None and text[:1].isdigit() and text[-1:].isdigit()

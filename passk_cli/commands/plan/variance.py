@@ -33,7 +33,7 @@ from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 USUAL_CORRELATION = 0.5
 MEASURED, ASSUMED, UNKNOWN = "measured", "assumed", "unknown"
-_SUBSET_METRIC_FAMILIES = ("pass@", "pass^", "gpass@")
+_SUBSET_COUNTING_METRIC_FAMILIES = ("pass@", "pass^", "gpass@")
 # The predicted power is only approximate if a mean is within 0.1 of 0 or 1 (benchmarks/plan.md).
 _ROUGH_POWER_MEAN_DISTANCE = 0.1
 # A variance up to 1e-15 counts as 0, because it is a rounding error for values from 0 to 1.
@@ -53,7 +53,8 @@ class VarianceComponents:
         not estimated.
     cluster_excess_variances : variance that clusters of tasks add to the value and to the
         difference at a task.
-    cluster_size : number of tasks in the cluster of an average task; 1 without clusters.
+    cluster_size_of_average_task : number of tasks in the cluster of an average task; 1 without
+        clusters.
     cluster_codes : for each task of the pilot, the code of its cluster; empty without clusters.
     correlation : correlation of the true values of two models over tasks; None if unknown.
     """
@@ -66,7 +67,7 @@ class VarianceComponents:
     model_pair: tuple[str, str] | None = None
     difference_variance_limits: tuple[float, float] | None = None
     cluster_excess_variances: tuple[float, float] = (0.0, 0.0)
-    cluster_size: float = 1.0
+    cluster_size_of_average_task: float = 1.0
     cluster_codes: tuple[int, ...] = ()
 
     @property
@@ -92,7 +93,7 @@ class VarianceComponents:
         )
 
     @property
-    def correlation_limits(self) -> tuple[float, float] | None:
+    def model_correlation_limits(self) -> tuple[float, float] | None:
         """95 % limits of the correlation; None if the correlation was not estimated."""
         if self.difference_variance_limits is None or self.correlation is None:
             return None
@@ -103,13 +104,13 @@ class VarianceComponents:
         return (low or 0.0), (high or 0.0)
 
     @property
-    def standard_deviation(self) -> float | None:
+    def true_value_standard_deviation(self) -> float | None:
         """The standard deviation of the true values over tasks; None if unknown."""
         variance = self.value_estimate.between_variance
         return None if math.isnan(variance) else math.sqrt(variance)
 
     @property
-    def is_near_bound(self) -> bool:
+    def has_mean_near_0_or_1(self) -> bool:
         """Whether the mean of a model is so close to 0 or 1 that power is uncertain."""
         means = (
             self.planned_difference.first_model.expected,
@@ -120,7 +121,7 @@ class VarianceComponents:
         )
 
     @property
-    def pilot_size_and_uncertainty(self) -> tuple[str, float]:
+    def pilot_size_and_error_uncertainty(self) -> tuple[str, float]:
         """The size of the pilot, and the relative uncertainty of planned standard errors.
 
         The size is the number of tasks or, if the pilot has clusters, the number of clusters.
@@ -141,13 +142,13 @@ class VarianceComponents:
         beyond = any(not self.pilot.is_variance_measured_at(n) for n in attempts)
         return beyond or (self.model_pair is None and not self.pilot.is_between_variance_measured)
 
-    def standard_error_source(self, n: int) -> str:
+    def data_source_of_standard_error(self, n: int) -> str:
         """The source of the standard error: "assumed", "pilot" or "pilot and model"."""
         if self.pilot is None:
             return ASSUMED
         return "pilot" if self.pilot.is_variance_measured_at(n) else "pilot and model"
 
-    def reason_unknown(self, n: int) -> str:
+    def reason_standard_error_unknown(self, n: int) -> str:
         """The reason why the standard error at n attempts is unknown, or "" if it is known."""
         if n < self.metric.k:
             return f"n={n} < k={self.metric.k}"
@@ -155,7 +156,7 @@ class VarianceComponents:
 
     def reason_difference_unknown(self, n: int) -> str:
         """The reason why the standard error of a difference is unknown, or "" if it is known."""
-        return self.reason_unknown(n) or (
+        return self.reason_standard_error_unknown(n) or (
             _ONE_ATTEMPT_REASON if math.isnan(self.variances(n)[1]) else ""
         )
 
@@ -169,7 +170,7 @@ class VarianceComponents:
         bend = 0.0 if self.model_pair or odds <= 0.0 else 1.0 / (4.0 * odds)
         step = (
             half_lattice_distance(n, self.metric.k)
-            if self.metric.family in _SUBSET_METRIC_FAMILIES
+            if self.metric.family in _SUBSET_COUNTING_METRIC_FAMILIES
             else 0.0
         )
         return PairedTest(self.variances(n)[1], level, step, bend)
@@ -197,12 +198,13 @@ class VarianceComponents:
 
     def interval_widths(self, n: int, tasks: Sequence[int], level: float) -> list[float | None]:
         """The width of the default interval for each number of tasks, or None if it is unknown."""
-        if self.reason_unknown(n) or self.metric.bounds is None:
+        if self.reason_standard_error_unknown(n) or self.metric.bounds is None:
             return [None] * len(tasks)
         values, shares = self.value_estimate.distribution(n)
         widths: list[float | None] = guard_widths(
             values, shares, np.array(tasks), level,
-            bounds=self.metric.bounds, variance=self.variances(n)[0], unit=self.cluster_size,
+            bounds=self.metric.bounds, variance=self.variances(n)[0],
+            unit=self.cluster_size_of_average_task,
         ).tolist()  # fmt: skip
         return widths
 
@@ -227,13 +229,14 @@ def similar_model_components(
 class PilotAnalysis:
     """The variance components that a pilot shows, and the metrics that cannot be planned.
 
-    unusable_values : maps each reason to the values that cannot be used in a plan for this reason.
+    unusable_values_by_reason : maps each reason to the values that cannot be used in a plan for
+        this reason.
     cluster_design_effect : factor by which clusters increase the number of tasks that the first
         metric needs; None without clusters.
     """
 
     variance_components: list[VarianceComponents]
-    unusable_values: dict[str, list[TaskValues]]
+    unusable_values_by_reason: dict[str, list[TaskValues]]
     cluster_design_effect: float | None
 
 
@@ -264,7 +267,7 @@ def _reason_unusable(values: TaskValues) -> str:
         return values.reason
     if len(values.values) < 2:
         return "one task does not show how tasks differ"
-    if _one_cluster(values):
+    if _are_all_in_one_cluster(values):
         return "one cluster does not show how clusters differ"
     if IntervalData(values.values).all_equal:
         same = f"every task has the value {values.values[0]:g}"
@@ -272,7 +275,7 @@ def _reason_unusable(values: TaskValues) -> str:
     return ""
 
 
-def _one_cluster(values: TaskValues) -> bool:
+def _are_all_in_one_cluster(values: TaskValues) -> bool:
     return values.clusters is not None and bool(np.ptp(values.clusters) == 0)
 
 
@@ -323,7 +326,7 @@ def _most_variable_components(
     return replace(
         components,
         cluster_excess_variances=(value_excess, difference_excess),
-        cluster_size=size,
+        cluster_size_of_average_task=size,
         cluster_codes=codes,
     )
 
@@ -344,7 +347,7 @@ def _pairs_with_varying_difference(
                 first, second = first.restrict(shared), second.restrict(shared)
             if (
                 len(first.tasks) >= 2
-                and not _one_cluster(first)
+                and not _are_all_in_one_cluster(first)
                 and _observed_difference_variance((first, second)) > 0
             ):
                 pairs.append((first, second))

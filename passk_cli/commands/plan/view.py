@@ -12,7 +12,7 @@ import numpy as np
 
 from passk_cli.commands.plan import PlanOptions
 from passk_cli.commands.plan.continuation import ContinuationTable, ways_to_spend
-from passk_cli.commands.plan.designs import DesignChoice, Designs, goal_metrics
+from passk_cli.commands.plan.designs import Designs, DesignWithRemarks, metrics_split_is_best_for
 from passk_cli.commands.plan.fixed_suite import FixedSuiteTable, suite_designs
 from passk_cli.commands.plan.parameters import PILOT_KEYWORD, PlanParameters
 from passk_cli.commands.plan.variance import (
@@ -21,9 +21,9 @@ from passk_cli.commands.plan.variance import (
     analyse_pilot,
     similar_model_components,
 )
-from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
+from passk_cli.commands.runner import CommandRunner, ReadCountsFunction, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
+from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
 from passk_cli.files.request import Request
 from passk_cli.inference.cost_per_success import TaskCosts, mean_cost
 from passk_cli.inference.design import AssumedMetricMoments, BetaRates
@@ -61,7 +61,7 @@ _ROUGH_POWER_TASKS = 50
 _UNCERTAIN_ERROR_SHARE = 0.2
 # A note appears if the numbers of tasks at the two limits of the correlation differ by a factor
 # above 1.5.
-_UNCERTAIN_TASKS_FACTOR = 1.5
+_MIN_NOTED_TASK_COUNT_RATIO = 1.5
 _CURVE_POINTS = 20
 
 UNPLANNED_METRICS_WARNING = DiagnosticType(
@@ -113,7 +113,7 @@ ONE_ATTEMPT_PILOT_WARNING = DiagnosticType(
     "warning[one-attempt-pilot]: the pilot has one attempt per task, so designs with more attempts"
     " are empty; make two attempts per task",
 )  # fmt: skip
-MODELLED_PILOT_NOTE = DiagnosticType(
+BETA_RATES_ASSUMED_NOTE = DiagnosticType(
     "modelled-pilot", NOTE,
     "with {n:attempt} per task in the pilot, some planned numbers of {metric} assume"
     " Beta-distributed success rates",
@@ -231,7 +231,7 @@ NEW_TASKS_FIRST_NOTE = DiagnosticType(
 )  # fmt: skip
 
 
-TASKS_BY_OUTCOMES_NOTE = DiagnosticType(
+NO_TASK_CHOICE_BY_OUTCOMES_NOTE = DiagnosticType(
     "tasks-by-outcomes", NOTE,
     "draw new tasks in the same way as the existing tasks, never by their outcomes",
     meaning="The plan assumes that you choose new tasks without looking at outcomes, and that you"
@@ -252,7 +252,7 @@ _BEST_SPLIT_CLAUSE = (
     "{?measured| at {measured:=$} an attempt}{?of_model| of {of_model}}{?measured| (measured)}"
     "{?spend|: }"
 )
-_BETWEEN_MODELS_CLAUSE = (
+_COMPARED_MODELS_POWER_CLAUSE = (
     "{?pair| between {pair:and}}{?widest|, the pair that varies most}"
     "{?similar| between models similar to {similar}} (power {power})"
 )
@@ -260,7 +260,7 @@ _BEYOND_MAX_TASKS_CLAUSE = "{?beyond|, which is above the maximum number of task
 
 
 @dataclass(frozen=True)
-class DesignTable(Section[DesignChoice]):
+class DesignTable(Section[DesignWithRemarks]):
     """One row per design of a run, with results for the first metric."""
 
     designs: Designs
@@ -331,10 +331,10 @@ class DesignTable(Section[DesignChoice]):
                lambda section: section.sentence_fields["sized"]
                and section.sentence_fields["difference"] is None,
                _BEST_SPLIT_CLAUSE + "{own} detect no difference in"
-                   " {metric}" + _BETWEEN_MODELS_CLAUSE + "."),
+                   " {metric}" + _COMPARED_MODELS_POWER_CLAUSE + "."),
         Answer("detects", lambda section: section.sentence_fields["sized"],
                _BEST_SPLIT_CLAUSE + "{own} detect {difference:=points} in"
-                   " {metric}" + _BETWEEN_MODELS_CLAUSE + "."),
+                   " {metric}" + _COMPARED_MODELS_POWER_CLAUSE + "."),
     )  # fmt: skip
     further_answers = ((
         Answer("differences-not-planned",
@@ -351,7 +351,8 @@ class DesignTable(Section[DesignChoice]):
                "To detect {wanted:=points}, you need {needed} per"
                " model" + _BEYOND_MAX_TASKS_CLAUSE),
         Answer("needed", lambda section: section.sentence_fields["planned"],
-               "To detect {wanted:=points} in {metric}" + _BETWEEN_MODELS_CLAUSE + ", you need"
+               "To detect {wanted:=points} in {metric}" + _COMPARED_MODELS_POWER_CLAUSE
+               + ", you need"
                    " {needed} per model"
                + _BEYOND_MAX_TASKS_CLAUSE),
     ),)  # fmt: skip
@@ -365,13 +366,13 @@ class DesignTable(Section[DesignChoice]):
                 (
                     f
                     for f in designs.best_split_results
-                    if f.name == name and name in goal_metrics(f)
+                    if f.name == name and name in metrics_split_is_best_for(f)
                 ),
                 None,
             )
         same_attempts = [
             f
-            for f in designs.requested_designs
+            for f in designs.size_grid_results
             if f.name == name and f.size.n_min == designs.answer_attempts_per_task
         ]
         return same_attempts[-1] if same_attempts else None
@@ -396,16 +397,16 @@ class DesignTable(Section[DesignChoice]):
         )
         n = (headline and headline.size.n_min) or designs.answer_attempts_per_task
         in_dollars, several = budget and aims.is_budget_in_dollars, designs.has_several_models
-        reason, price = components.reason_unknown(n), aims.dollars_per_attempt or 0.0
+        reason, price = components.reason_standard_error_unknown(n), aims.dollars_per_attempt or 0.0
         fields: dict[str, Any] = {
             "metric": components.metric.name, "k": components.metric.k, "reason": reason,
             "spend": aims.budget_amount_text(aims.budget_amount) if budget else "",
             "pays": aims.affordable_attempts
             * in_dollars,
-            "measured": price if in_dollars and designs.mean_attempt_cost else None,
-            "of_model": components.name if in_dollars and designs.mean_attempt_cost
+            "measured": price if in_dollars and designs.pilot_mean_attempt_cost else None,
+            "of_model": components.name if in_dollars and designs.pilot_mean_attempt_cost
             and several else "",
-            "price": amount_text(price, "$") if in_dollars and not designs.mean_attempt_cost
+            "price": amount_text(price, "$") if in_dollars and not designs.pilot_mean_attempt_cost
             else "",
             "unaffordable": budget and headline is None,
             "planned": not (budget and headline is None) and not reason,
@@ -439,8 +440,8 @@ class DesignTable(Section[DesignChoice]):
             yield f"pilot: {components.name}"
         if components.pilot is not None and components.correlation is not None:
             correlation_text = f"{components.correlation:g} ({components.correlation_source})"
-            if components.correlation_limits is not None:
-                low, high = components.correlation_limits
+            if components.model_correlation_limits is not None:
+                low, high = components.model_correlation_limits
                 correlation_text = f"{components.correlation:.2f} [{low:.2f}, {high:.2f}]"
                 if high - low > 2 - 1e-9:
                     correlation_text = "not known, -1 to 1"
@@ -455,15 +456,15 @@ class DesignTable(Section[DesignChoice]):
             if pilot.fitted_beta_rates is not None:
                 rates = _mean_and_spread_text(pilot.fitted_beta_rates)
                 yield f"{self.first_metric_components.name}: {rates}"
-            units, error = self.first_metric_components.pilot_size_and_uncertainty
+            units, error = self.first_metric_components.pilot_size_and_error_uncertainty
             other_errors = "".join(
                 f", of {components.metric.name} by"
-                f" ±{100 * components.pilot_size_and_uncertainty[1]:.2g} %"
+                f" ±{100 * components.pilot_size_and_error_uncertainty[1]:.2g} %"
                 for components in self.designs.variance_components[1:]
             )
             yield f"standard errors uncertain by ±{100 * error:.2g} % ({units}){other_errors}"
         cost, amount = (
-            self.designs.mean_attempt_cost,
+            self.designs.pilot_mean_attempt_cost,
             self.designs.parameters_with_defaults.budget_amount,
         )
         if (
@@ -485,7 +486,7 @@ class DesignTable(Section[DesignChoice]):
         )
         if names := [o.metric.name for o in metric_components if o.uses_beta_rates(aims.attempts)]:
             yield f"planned partly from Beta rates: {', '.join(names)}"
-        if names := [o.metric.name for o in metric_components if o.is_near_bound]:
+        if names := [o.metric.name for o in metric_components if o.has_mean_near_0_or_1]:
             yield f"power is rough: {', '.join(names)} near 0 or 1"
         yield f"{100 * aims.level:g} % guard intervals for new tasks"
         yield self.study.unavailable_k_hint
@@ -500,24 +501,24 @@ class DesignTable(Section[DesignChoice]):
         if any(pilot.fitted_beta_rates is None for _, pilot in pilots):
             yield ONE_ATTEMPT_PILOT_WARNING()
         if pilot is not None and first.uses_beta_rates(aims.attempts):
-            yield MODELLED_PILOT_NOTE(metric=first.metric.name, n=pilot.fewest_attempts)
+            yield BETA_RATES_ASSUMED_NOTE(metric=first.metric.name, n=pilot.fewest_attempts)
         if names := [name for name, pilot in pilots if pilot.raw_between_variance < 0]:
             yield NO_SPREAD_WARNING(metrics=names)
         names = [n for n, p in pilots if p.raw_between_variance > p.largest_between_variance]
         if names:
             yield LARGEST_SPREAD_WARNING(metrics=names)
-        units, error = first.pilot_size_and_uncertainty
+        units, error = first.pilot_size_and_error_uncertainty
         if error > _UNCERTAIN_ERROR_SHARE:
             yield UNCERTAIN_PLAN_WARNING(
                 units=units, metric=first.metric.name, error=f"{100 * error:.2g}"
             )
-        if first.correlation_limits and first.difference_variance_limits and first.model_pair:
+        if first.model_correlation_limits and first.difference_variance_limits and first.model_pair:
             n = designs.answer_attempts_per_task
             few, many = (
                 designs.detecting_design(first.with_difference_variance(end), n).size.tasks
                 for end in first.difference_variance_limits
             )
-            if few and many and many > _UNCERTAIN_TASKS_FACTOR * few:
+            if few and many and many > _MIN_NOTED_TASK_COUNT_RATIO * few:
                 yield UNCERTAIN_CORRELATION_NOTE(
                     models=first.model_pair, metric=first.metric.name, few=few, many=many,
                     points=f"{100 * aims.detect:.3g}",
@@ -526,15 +527,19 @@ class DesignTable(Section[DesignChoice]):
             (choice.result.size.tasks or _ROUGH_POWER_TASKS) < _ROUGH_POWER_TASKS
             for choice in self.records
         )
-        if small or first.is_near_bound:
+        if small or first.has_mean_near_0_or_1:
             places = [f"below {_ROUGH_POWER_TASKS} tasks"] * small
-            places += [f"if {first.metric.name} is near 0 or 1"] * first.is_near_bound
+            places += [f"if {first.metric.name} is near 0 or 1"] * first.has_mean_near_0_or_1
             yield ROUGH_POWER_NOTE(where=" and ".join(places))
-        served = {goal for split in designs.best_split_results for goal in goal_metrics(split)}
+        served = {
+            goal
+            for split in designs.best_split_results
+            for goal in metrics_split_is_best_for(split)
+        }
         if names := [o.metric.name for o in metric_components if o.metric.name not in served]:
             yield SMALL_BUDGET_WARNING(metrics=names, attempts=aims.affordable_attempts)
         if designs.parameters.budget is not None and any(
-            first.metric.name in goal_metrics(fact) and fact.size.n_min == 1
+            first.metric.name in metrics_split_is_best_for(fact) and fact.size.n_min == 1
             for fact in designs.best_split_results
         ):
             yield NEW_TASKS_FIRST_NOTE()
@@ -600,7 +605,7 @@ class PlanAssumptionsTable(Section[VarianceComponents]):
                cell_of_record=lambda components: components.value_estimate.expected),
         Column("standard deviation", "share", meaning="Standard deviation of the true values over"
                " tasks, without the variation by chance.",
-               cell_of_record=lambda components: components.standard_deviation),
+               cell_of_record=lambda components: components.true_value_standard_deviation),
         Column("correlation", "amount", field_name="correlation", meaning="Correlation of the true"
                " values of two models over tasks, from --correlation or from a pilot with two"
                " models.",
@@ -608,7 +613,8 @@ class PlanAssumptionsTable(Section[VarianceComponents]):
         Column("tasks needed, relative to {0[0]}", "amount",
                meaning="Number of tasks that the metric needs for the standard error that {0[0]}"
                " has with one task, both with {0[1]} attempts per task.",
-               repeated_items=lambda section: section.reference_metric, example=("the first metric",
+               repeated_items=lambda section: section.reference_metric_k_and_variance,
+               example=("the first metric",
                    "k"),
                cell_of_record=lambda components, first:
                components.variances(first[1])[0] / first[2]),
@@ -623,7 +629,7 @@ class PlanAssumptionsTable(Section[VarianceComponents]):
     )  # fmt: skip
 
     @property
-    def reference_metric(self) -> list[tuple[str, int, float]]:
+    def reference_metric_k_and_variance(self) -> list[tuple[str, int, float]]:
         """A list with the first metric, the largest k, and the variance of this metric at this k.
 
         The list is empty if the plan has only one metric or if the variance is 0.
@@ -680,7 +686,9 @@ class PlanRunner(CommandRunner, PlanOptions):
         in_dollars = (
             self.is_budget_in_dollars and self.dollars_per_attempt is None
         ) or self.cost_per_attempt == PILOT_KEYWORD
-        priced = in_dollars or (self.has_pilot_dependent_unit and not options.is_readable_only_once)
+        priced = in_dollars or (
+            self.has_pilot_dependent_budget_unit and not options.is_readable_only_once
+        )
         return replace(request, attempts=("cost",)) if priced else request
 
     @property
@@ -692,14 +700,14 @@ class PlanRunner(CommandRunner, PlanOptions):
     def report_without_data(self, options: SharedOptions) -> Report | None:
         self.check()
         metrics = (*standard_metrics(options.metric_options.k), *options.metric_options.metrics)
-        raise_first_applicable_error("unknown-metric", *(
+        raise_for_first_true_condition("unknown-metric", *(
             (metric.definition.required_attempt_data, "",
             f"{metric.name} cannot be planned; use a metric of passes and failures,"
              " for example pass@10, pass^4 or gpass@8:0.5", ())
             for metric in metrics
         ))  # fmt: skip
         # The time to compute a plan grows with k², so a plan with a large k would take too long.
-        raise_first_applicable_error("too-large", *(
+        raise_for_first_true_condition("too-large", *(
             (metric.k > MOST_PLANNED_K, "",
              f"{metric.name} cannot be planned; use a k up to {MOST_PLANNED_K:,}", ())
             for metric in metrics
@@ -707,7 +715,7 @@ class PlanRunner(CommandRunner, PlanOptions):
         assumptions, has_pilot = (self.mean, self.spread), options.has_data
         if self.population == THESE_TASKS:
             self._check_fixed_suite_options(options)
-        raise_first_applicable_error("contradicting-options", (
+        raise_for_first_true_condition("contradicting-options", (
             has_pilot and assumptions != (None, None), "",
             "a mean and a spread are only for plans without a pilot",
             (SuggestedFix({"--mean": None, "--spread": None}),),
@@ -721,7 +729,7 @@ class PlanRunner(CommandRunner, PlanOptions):
             or changed_option_names(options.request)
         )
         number = "there is no pilot; give the FILE of a pilot, or a number"
-        raise_first_applicable_error(
+        raise_for_first_true_condition(
             "no-pilot",
             (None in assumptions, "", "there is nothing to plan from; give the FILE of a pilot",
              (SuggestedFix(rates, "assumes success rates"),)),
@@ -747,12 +755,12 @@ class PlanRunner(CommandRunner, PlanOptions):
             metric.name != "pass@1" for metric in options.metric_options.metrics
         )
         place = OptionWithValue("--population", self.population)
-        raise_first_applicable_error("contradicting-options", (
+        raise_for_first_true_condition("contradicting-options", (
             useless_options, place,
             f"a plan for a fixed suite does not use {first_few(useless_options)}",
             (SuggestedFix(dict.fromkeys(useless_options)),),
         ))  # fmt: skip
-        raise_first_applicable_error(
+        raise_for_first_true_condition(
             "no-pilot",
             (not options.has_data, place, "a plan for a fixed suite needs the FILE of a pilot", ()),
         )
@@ -771,7 +779,7 @@ class PlanRunner(CommandRunner, PlanOptions):
             _plan_report(nothing, designs), make_signature=lambda: signature(metrics, entries)
         )
 
-    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: ReadCountsFunction) -> Analysis:
         """Read the pilot, including costs if the budget may be in dollars.
 
         Without -k and -m, the plan uses the smallest and the largest default value of k.
@@ -780,7 +788,7 @@ class PlanRunner(CommandRunner, PlanOptions):
         try:
             pilot = super().read_analysis(options, read)
         except DataError as error:
-            if not self.has_pilot_dependent_unit or options.is_readable_only_once:
+            if not self.has_pilot_dependent_budget_unit or options.is_readable_only_once:
                 raise
             refusal = error
             pilot = super(
@@ -794,7 +802,7 @@ class PlanRunner(CommandRunner, PlanOptions):
             raise refusal.with_changes(
                 DataError, settles=[*refusal.fixes, self._budget_in_attempts_fix]
             )
-        if self.has_pilot_dependent_unit and options.is_readable_only_once and offered:
+        if self.has_pilot_dependent_budget_unit and options.is_readable_only_once and offered:
             raise ParameterError(
                 OptionWithValue("--budget", self.budget),
                 "the budget needs a unit (dollars or attempts) if a pilot with costs comes from a"
@@ -814,7 +822,7 @@ class PlanRunner(CommandRunner, PlanOptions):
     def report(self, study: Analysis) -> Report:
         """Plan from a pilot, or raise a ParameterError if the pilot supports no metric."""
         if self.population == THESE_TASKS:
-            return self._suite_report(study)
+            return self._fixed_suite_report(study)
         pilot = analyse_pilot(study, self.correlation)
         messages = list(_pilot_messages(pilot, study.counts.cluster))
         if not pilot.variance_components:
@@ -825,12 +833,12 @@ class PlanRunner(CommandRunner, PlanOptions):
         )
         targets, cost = self, None
         if self.uses_pilot_costs or (
-            self.has_pilot_dependent_unit and "cost" in study.counts.attempts
+            self.has_pilot_dependent_budget_unit and "cost" in study.counts.attempts
         ):
             first, costs = pilot.variance_components[0], _mean_costs(study, self.level)
             cost = costs.pop(first.series)
             if not cost.value or cost.range_upper_end is not None:
-                raise self.price_error(first.name, cost)
+                raise self.create_unknown_price_error(first.name, cost)
             other_costs = [
                 f"{SeriesName(series)} {amount_text(float(f'{price.value:.3g}'), '$')}"
                 for series, price in costs.items() if price.value and price.range_upper_end is None
@@ -838,15 +846,17 @@ class PlanRunner(CommandRunner, PlanOptions):
             messages.append(
                 PILOT_COST_NOTE(model=first.name, cost=cost, others=first_few(other_costs))
             )
-            if self.has_pilot_dependent_unit:
+            if self.has_pilot_dependent_budget_unit:
                 messages.append(ASSUMED_BUDGET_UNIT_NOTE(number=self.budget))
             targets = replace(self, cost_per_attempt=repr(cost.value))
         if self.next:
-            return self._continuation_report(study, pilot.variance_components[0], targets, messages)
+            return self._ways_to_continue_report(
+                study, pilot.variance_components[0], targets, messages
+            )
         designs = Designs(pilot.variance_components, targets, len(study.counts.series) > 1, cost)
         return _plan_report(study, designs, (*study.messages(()), *messages))
 
-    def _suite_report(self, study: Analysis) -> Report:
+    def _fixed_suite_report(self, study: Analysis) -> Report:
         noises = [
             noise for noise in noise_by_series(study.counts, self.level) if noise.flaky_task_count
         ]
@@ -860,7 +870,7 @@ class PlanRunner(CommandRunner, PlanOptions):
         return build_report(study, [section], messages=study.messages(()), interval=None,
                     population=self.population, detect=self.detect, level=self.level)  # fmt: skip
 
-    def _continuation_report(
+    def _ways_to_continue_report(
         self,
         study: Analysis,
         components: VarianceComponents,
@@ -882,19 +892,19 @@ class PlanRunner(CommandRunner, PlanOptions):
             budget = targets.budget_amount * (1 if is_plain else unit or 1)
         ways = ways_to_spend(components, budget, prices)
         section = ContinuationTable(study, ways, components, prices is not None)
-        all_messages = (*study.messages(()), *messages, TASKS_BY_OUTCOMES_NOTE())
+        all_messages = (*study.messages(()), *messages, NO_TASK_CHOICE_BY_OUTCOMES_NOTE())
         return build_report(
             study, [section], messages=all_messages, interval=None, budget=self.budget
         )
 
-    def price_error(self, model: str, cost: Estimate) -> ParameterError:
+    def create_unknown_price_error(self, model: str, cost: Estimate) -> ParameterError:
         """The error for a plan in dollars if costs of attempts are missing or 0."""
         place = OptionWithValue("--cost-per-attempt", PILOT_KEYWORD)
         if self.budget:
             place = OptionWithValue("--budget", self.budget)
         why = "lack their cost" if cost.value else "cost 0, probably because the price is unknown"
         settles = [SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "sets a cost")]
-        settles += [self._budget_in_attempts_fix] * self.has_pilot_dependent_unit
+        settles += [self._budget_in_attempts_fix] * self.has_pilot_dependent_budget_unit
         problem = f"attempts of {model} {why}"
         return ParameterError(place, problem, name="no-price", settles=settles)
 
@@ -936,7 +946,7 @@ def _mean_costs(study: Analysis, level: float) -> dict[SeriesKey, Estimate]:
 
 
 def _pilot_messages(pilot: PilotAnalysis, cluster: str | None) -> Iterator[Diagnostic]:
-    for reason, silent in pilot.unusable_values.items():
+    for reason, silent in pilot.unusable_values_by_reason.items():
         metrics = list(dict.fromkeys(values.metric.name for values in silent))
         models = list(dict.fromkeys(values.name for values in silent))
         yield UNPLANNED_METRICS_WARNING(metrics=metrics, models=models, reason=reason)

@@ -60,7 +60,7 @@ class RecordOptions:
     )] = None
     columns: Annotated[tuple[str, ...], Option(
         "--with", "NAME", "Also record cost, tokens, duration or turns.",
-        parse="passk_cli.commands.record.view:parse_amounts",
+        parse="passk_cli.commands.record.view:parse_amount_names",
         detail="You can also record tokens_in and tokens_out. passk records one value per attempt,"
         " so that you can use, for example, passk trend -m cost. A missing value stays missing."
         " Repeatable.",
@@ -68,11 +68,12 @@ class RecordOptions:
     # fmt: on
 
 
-_MISSING_COST_ADVICE = (
+_NO_MISSING_COST_OPTION_REASON = (
     "a history keeps missing costs as missing values; use this option with passk trend"
 )
 COMMAND = Command(
     RecordOptions, (Request,), excluded_options=("missing_cost",),
-    absent_option_reasons=dict.fromkeys(("--missing-cost", "missing_cost"), _MISSING_COST_ADVICE),
+    absent_option_reasons=dict.fromkeys(("--missing-cost", "missing_cost"),
+        _NO_MISSING_COST_OPTION_REASON),
     runner_path="passk_cli.commands.record.view:RecordRunner",
 )  # fmt: skip

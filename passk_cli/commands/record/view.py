@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from passk_cli.commands.record import RecordOptions
-from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
+from passk_cli.commands.runner import CommandRunner, ReadCountsFunction, SharedOptions
 from passk_cli.commands.written_counts import (
-    WrittenCountsTable,
+    CountsWrittenToFileTable,
+    model_counts_written_to_file,
     refuse_reserved_columns,
-    written_counts_by_model,
 )
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
+from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
 from passk_cli.files.history import (
     ATTEMPT_LIST_COLUMN_BY_ROLE,
     RESERVED_HISTORY_COLUMNS,
-    RUN_COLUMNS,
+    RUN_DESCRIPTION_COLUMNS,
     SETTINGS_COLUMN,
-    append_run,
+    append_run_rows,
     is_folder_history,
 )
 from passk_cli.files.request import KEEP_MISSING, Request
@@ -72,10 +72,10 @@ def parse_date(text: Any) -> str:
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def parse_amounts(value: Any) -> tuple[str, ...]:
+def parse_amount_names(value: Any) -> tuple[str, ...]:
     """Parse the value of --with, a list of amounts, or raise a ParameterError.
 
-    >>> parse_amounts(["cost,tokens"])
+    >>> parse_amount_names(["cost,tokens"])
     ('cost', 'tokens')
     """
     names = split_at_commas(value)
@@ -104,11 +104,11 @@ NEW_MODEL_WARNING = DiagnosticType(
 
 
 @dataclass(frozen=True)
-class RecordedCountsTable(WrittenCountsTable):
+class RecordedCountsTable(CountsWrittenToFileTable):
     """One row per model, with the numbers of recorded tasks and attempts."""
 
     history_path: str = ""
-    run_description: tuple[str, str, str, str] = ("", "", "", "")
+    run_time_revision_and_suite: tuple[str, str, str, str] = ("", "", "", "")
 
     answers = (
         Answer("recorded", lambda _: True,
@@ -119,7 +119,7 @@ class RecordedCountsTable(WrittenCountsTable):
 
     @property
     def sentence_fields(self) -> Mapping[str, Any]:
-        (run, _, revision, suite), counts = self.run_description, self.study.counts
+        (run, _, revision, suite), counts = self.run_time_revision_and_suite, self.study.counts
         return {
             "run": run, "revision": revision if run != revision else "", "suite": suite,
             "models": len({record.series[0] for record in self.records}),
@@ -130,7 +130,7 @@ class RecordedCountsTable(WrittenCountsTable):
         }  # fmt: skip
 
     def footer_parts(self) -> Iterator[str]:
-        yield self.run_description[1]
+        yield self.run_time_revision_and_suite[1]
 
 
 class RecordRunner(CommandRunner, RecordOptions):
@@ -146,7 +146,7 @@ class RecordRunner(CommandRunner, RecordOptions):
     def selected_metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         return ()
 
-    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: ReadCountsFunction) -> Analysis:
         if self.to is None or self.at is None:
             lacking = {} if self.to else {"--to": Placeholder("FILE")}
             lacking |= {} if self.at else {"--at": Placeholder("REV")}
@@ -176,7 +176,7 @@ class RecordRunner(CommandRunner, RecordOptions):
                         SuggestedFix({"--date": max(now)}, "sets today's date"),
                     ],
                 )  # fmt: skip
-        raise_first_applicable_error("contradicting-options", (
+        raise_for_first_true_condition("contradicting-options", (
             options.request.price and "cost" not in self.columns,
             OptionWithValue("--price"), "prices are used only for costs, but no costs are recorded",
             (SuggestedFix({"--with": ("cost",)}, "records costs"),
@@ -222,7 +222,7 @@ class RecordRunner(CommandRunner, RecordOptions):
             decided[INCOMPLETE_SETTING_KEY] = "yes"
         return replace(study, signature_entries=decided, reading_messages=tuple(messages))
 
-    def _read_earlier_runs(self, counts: Counts, read: CountsFunction) -> Counts | None:
+    def _read_earlier_runs(self, counts: Counts, read: ReadCountsFunction) -> Counts | None:
         path = str(self.to)
         is_folder = is_folder_history(path)
         files = glob.glob(f"{glob.escape(path)}/*.parquet") if is_folder else [path]
@@ -231,7 +231,7 @@ class RecordRunner(CommandRunner, RecordOptions):
         try:
             return drop_incomplete_runs(read_history(read, Request(by=counts.group_names), path))
         except DataError:
-            # If the file is not a history, `append_run` raises an error when it adds a run.
+            # If the file is not a history, `append_run_rows` raises an error when it adds a run.
             return None
 
     def _missing_attempt_problems(
@@ -243,7 +243,10 @@ class RecordRunner(CommandRunner, RecordOptions):
             if not runs.get(series):
                 continue
             last, place = runs[series][-1]
-            current, previous = _attempts_by_task(counts, s), _attempts_by_task(history, place)
+            current, previous = (
+                _attempt_count_by_task(counts, s),
+                _attempt_count_by_task(history, place),
+            )
             lost = [task for task in previous if task not in current]
             fewer = [task for task in previous if 0 < current.get(task, 0) < previous[task]]
             reference = f"that run {last.run} of {SeriesName(series)} has"
@@ -294,7 +297,11 @@ class RecordRunner(CommandRunner, RecordOptions):
         settings |= dict(study.signature_entries)
         run = (self.run or revision, at, revision, self.suite)
         texts = dict(
-            zip((*RUN_COLUMNS, SETTINGS_COLUMN), (*run, printable_json(settings)), strict=True)
+            zip(
+                (*RUN_DESCRIPTION_COLUMNS, SETTINGS_COLUMN),
+                (*run, printable_json(settings)),
+                strict=True,
+            )
         )
         run_columns = {
             name: np.full(len(counts.n), text, dtype=object) for name, text in texts.items()
@@ -304,13 +311,16 @@ class RecordRunner(CommandRunner, RecordOptions):
         )
         place = to.rstrip("/") + "/" if is_folder_history(to) else to
         added = RecordedCountsTable(
-            study, written_counts_by_model(counts), history_path=place, run_description=run
+            study,
+            model_counts_written_to_file(counts),
+            history_path=place,
+            run_time_revision_and_suite=run,
         )
         report = build_report(study, [added], messages=study.messages(()), interval=None)
-        return replace(report, write_command_file=lambda: append_run(to, columns))
+        return replace(report, write_command_file=lambda: append_run_rows(to, columns))
 
 
-def _attempts_by_task(counts: Counts, place: int) -> dict[str, int]:
+def _attempt_count_by_task(counts: Counts, place: int) -> dict[str, int]:
     rows = counts.slice_of_series(place)
     tasks = [counts.tasks[code] for code in counts.task_codes[rows].tolist()]
     return dict(zip(tasks, counts.n[rows].tolist(), strict=True))

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Bools, group_by
-from passk_cli.commands.report.leaderboard import MetricRanks, leaderboard
+from passk_cli.commands.report.leaderboard import RanksAndTieLetters, leaderboard
 from passk_cli.commands.report.page import PageAnalysis
 from passk_cli.inference.intervals import Interval
 from passk_cli.inference.macro_average import macro_average
@@ -27,26 +27,26 @@ from passk_cli.study.section import Section, SeriesRow, rows_by_series
 from passk_cli.study.values import AVERAGE_GROUP, TaskValues
 
 
-class ModelRanking(NamedTuple):
+class RankingByMacroAverage(NamedTuple):
     """The ranking of models by the macro average of one metric.
 
-    is_better : matrix that is True if the model of the row is significantly better than the model
-        of the column.
+    is_better_matrix : matrix that is True if the model of the row is significantly better than the
+        model of the column.
     """
 
     models: Sequence[str]
-    is_better: Bools
+    is_better_matrix: Bools
     lead_over_second: Estimate
 
     @property
-    def metric_ranks(self) -> MetricRanks:
-        limits = rank_limits(self.is_better).tolist()
+    def ranks_and_tie_letters(self) -> RanksAndTieLetters:
+        limits = rank_limits(self.is_better_matrix).tolist()
         ranks = {
             model: number_range(*rank_range)
             for model, rank_range in zip(self.models, limits, strict=True)
         }
-        names = map(letter_ranges, compact_letters(self.is_better | self.is_better.T))
-        return MetricRanks(ranks, dict(zip(self.models, names, strict=True)))
+        names = map(letter_ranges, compact_letters(self.is_better_matrix | self.is_better_matrix.T))
+        return RanksAndTieLetters(ranks, dict(zip(self.models, names, strict=True)))
 
 
 # An answer about averages names at most _MAX_NAMES models.
@@ -67,7 +67,7 @@ class MacroAverageTable(Section[SeriesRow]):
     )  # fmt: skip
 
     has_independent_groups: bool
-    ranking_by_metric: Mapping[str, ModelRanking] = field(default_factory=dict)
+    ranking_by_metric: Mapping[str, RankingByMacroAverage] = field(default_factory=dict)
 
     answers = (
         Answer("average-ties", lambda section: len(section.leaders) > 1,
@@ -82,7 +82,7 @@ class MacroAverageTable(Section[SeriesRow]):
     @property
     def leaders(self) -> list[str]:
         for standings in list(self.ranking_by_metric.values())[:1]:
-            beaten = standings.is_better.sum(axis=0).tolist()
+            beaten = standings.is_better_matrix.sum(axis=0).tolist()
             return [m for m, count in zip(standings.models, beaten, strict=True) if not count]
         return []
 
@@ -135,7 +135,7 @@ def macro_panel(page: PageAnalysis, estimates: Report) -> Panel:
     section = MacroAverageTable(page, rows, independent, standings)
     (table,) = section.tables()
     report = Report((table,), lambda: table, tuple(section.footer_parts()))
-    places = {metric: ranking.metric_ranks for metric, ranking in standings.items()}
+    places = {metric: ranking.ranks_and_tie_letters for metric, ranking in standings.items()}
     board, ranked = leaderboard(report, places)
 
     def rows_as_groups() -> Table:
@@ -196,7 +196,7 @@ def _macro_result(
 
 def _rankings_by_metric(
     page: PageAnalysis, rows: Sequence[SeriesRow], independent: bool
-) -> dict[str, ModelRanking]:
+) -> dict[str, RankingByMacroAverage]:
     """Map each metric to the ranking of the models by their macro averages.
 
     Models are not ranked by metrics that are ratios of means.
@@ -204,7 +204,7 @@ def _rankings_by_metric(
     Two models differ significantly if the interval of the mean difference over groups excludes 0.
     The confidence level is adjusted for the number of pairs of models (Bonferroni).
     """
-    standings: dict[str, ModelRanking] = {}
+    standings: dict[str, RankingByMacroAverage] = {}
     for metric, values in group_by(page.task_values(), lambda rates: rates.metric).items():
         numbers = {row.series[0]: row.result_by_name[metric.name].estimate.value for row in rows}
         merits = {
@@ -223,7 +223,7 @@ def _rankings_by_metric(
 def _rank_models(
     page: PageAnalysis, values: Sequence[TaskValues], models: Sequence[str],
     pairs: Sequence[tuple[int, int]], independent: bool,
-) -> ModelRanking:  # fmt: skip
+) -> RankingByMacroAverage:  # fmt: skip
     level = 1 - (1 - page.confidence.level) / len(pairs)
     by_series = {rates.series: rates for rates in values}
     groups = list(dict.fromkeys(series[1:] for series in by_series))
@@ -256,7 +256,7 @@ def _rank_models(
         if (i, j) == (0, 1):
             lead = replace(difference, value=abs(difference.value or 0.0), low=ends[0],
                            high=ends[1])  # fmt: skip
-    return ModelRanking(models, better, lead)
+    return RankingByMacroAverage(models, better, lead)
 
 
 def _mean_difference(

@@ -21,14 +21,14 @@ from passk_cli.report.data_types import (
 from passk_cli.study.completeness import MissingAttempts
 
 
-class MetricRanks(NamedTuple):
+class RanksAndTieLetters(NamedTuple):
     """The possible ranks of models by one metric, such as "1–3", and the letters that mark ties."""
 
     ranks: Mapping[str, str]
     tie_letters_by_model: Mapping[str, str]
 
 
-def ranks_by_metric(compared: Report) -> dict[str, MetricRanks]:
+def ranks_by_metric(compared: Report) -> dict[str, RanksAndTieLetters]:
     """Map each metric to the ranks in a report of `passk compare`, if the report has ranks."""
     table = next((t for t in compared.tables if t.columns[0].header == "rank"), None)
     if table is None:
@@ -39,7 +39,7 @@ def ranks_by_metric(compared: Report) -> dict[str, MetricRanks]:
     at_others = "rank at "
     ranks = {h.removeprefix(at_others): h for h in heads if h.startswith(at_others)}
     return {
-        metric: MetricRanks(
+        metric: RanksAndTieLetters(
             {row["model"]: row[rank] or "" for row in rows},
             {row["model"]: row[metric].tie_letters for row in rows},
         )
@@ -48,7 +48,9 @@ def ranks_by_metric(compared: Report) -> dict[str, MetricRanks]:
 
 
 def leaderboard(
-    estimates: Report, places: Mapping[str, MetricRanks], uneven: Sequence[MissingAttempts] = ()
+    estimates: Report,
+    places: Mapping[str, RanksAndTieLetters],
+    uneven: Sequence[MissingAttempts] = (),
 ) -> tuple[Leaderboard, Report]:
     """Create the leaderboard, and add ranks and tie letters to the rows of `estimates`."""
     lacking = {
@@ -60,7 +62,7 @@ def leaderboard(
     model_at = next(at for at in visible if table.columns[at].header == "model")
     other_columns = [at for at in visible if at != model_at and at not in numbers]
     metrics = tuple(table.columns[at] for at in numbers)
-    no_places = MetricRanks({}, {})
+    no_places = RanksAndTieLetters({}, {})
     ranked = [places.get(metric.header, no_places) for metric in metrics]
     entries = []
     for row in table.rows:
@@ -85,14 +87,14 @@ def leaderboard(
     return board, replace(estimates, tables=(board.table,), make_data_rows=rows)
 
 
-def _add_ranks(estimates: Report, places: Mapping[str, MetricRanks]) -> Table:
+def _add_ranks(estimates: Report, places: Mapping[str, RanksAndTieLetters]) -> Table:
     if not places:
         return estimates.data_table
     heads = [column.header for column in estimates.data_table.columns]
     model, metric = heads.index("model"), heads.index("metric")
     rows: list[tuple[Cell, ...]] = []
     for row in estimates.data_table.rows:
-        at, name = places.get(str(row[metric]), MetricRanks({}, {})), str(row[model])
+        at, name = places.get(str(row[metric]), RanksAndTieLetters({}, {})), str(row[model])
         rows.append((*row, at.ranks.get(name), at.tie_letters_by_model.get(name)))
     columns = (*estimates.data_table.columns, Column("rank"), Column("letters"))
     return Table(columns, tuple(rows))

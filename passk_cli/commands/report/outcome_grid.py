@@ -19,9 +19,9 @@ from passk_cli.suggestions import did_you_mean_or_list
 
 # A grid with more than 400,000 outcomes shows texts such as "2/3" instead of "++-", to keep the
 # page small.
-_MAX_GRID_OUTCOMES = 400_000
+_MAX_OUTCOMES_SHOWN_ONE_BY_ONE = 400_000
 _LINK_FIELD_PATTERN = re.compile(r"\{([^{}]*)\}")
-_PAGE_LINK_FIELDS = ("model", "task", "attempt")
+_LINK_TEMPLATE_FIELDS = ("model", "task", "attempt")
 
 
 def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
@@ -41,7 +41,7 @@ def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
     place_of_model = [models.index(model) for model, *_ in counts.series]
     present = np.unique(np.asarray(place_of_model))
     strips = outcome_strips(counts)
-    if sum(map(len, set(strips.tolist()))) > _MAX_GRID_OUTCOMES:
+    if sum(map(len, set(strips.tolist()))) > _MAX_OUTCOMES_SHOWN_ONE_BY_ONE:
         strips = np.full(len(strips), "", dtype=object)
     sizes, at = np.unique(np.stack([counts.c, counts.n], axis=1), axis=0, return_inverse=True)
     plain = np.array([f"{c}/{n}" for c, n in sizes.tolist()], dtype=object)[at.ravel()]
@@ -74,7 +74,7 @@ def _first_attempt_number(counts: Counts) -> int:
 
 def check_link(link: str, groups: Collection[str]) -> None:
     """Raise a ParameterError if the link lacks {task}, has unknown fields or is not an address."""
-    field_names = (*_PAGE_LINK_FIELDS, *groups)
+    field_names = (*_LINK_TEMPLATE_FIELDS, *groups)
     unknown = next(
         (name for name in _LINK_FIELD_PATTERN.findall(link) if name not in field_names), None
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from passk_cli.commands.compare.view import CompareWithoutPairsRunner
+from passk_cli.commands.compare.view import CompareWithoutPairTableRunner
 from passk_cli.commands.report.page import PageAnalysis
 from passk_cli.commands.runner import CommandRunner
 from passk_cli.commands.tasks.view import BriefTasksRunner
@@ -27,9 +27,10 @@ NO_SOLUTIONS_REASON = "the data contains no solutions"
 class Part:
     """The declaration of a part of a page, which becomes a panel.
 
-    max_shown_models : number of models to show if there are more than MANY models, or None for all.
+    shown_model_count_if_many : number of models to show if there are more than MANY models, or None
+        for all.
     needs_repeats : whether some task must have several attempts.
-    reason_absent : function that returns why the counts are not enough for the part, or "".
+    find_absence_reason : function that returns why the counts are not enough for the part, or "".
     error_replacement_text : text that the page shows instead of an error of the command.
     """
 
@@ -38,10 +39,10 @@ class Part:
     instructions: str
     command: str
     command_options: Callable[[PageAnalysis, Counts], Mapping[str, Any]] = lambda page, counts: {}
-    max_shown_models: int | None = None
+    shown_model_count_if_many: int | None = None
     min_models: int = 1
     needs_repeats: bool = False
-    reason_absent: Callable[[PageAnalysis, Counts], str] = lambda page, counts: ""
+    find_absence_reason: Callable[[PageAnalysis, Counts], str] = lambda page, counts: ""
     error_replacement_text: str = ""
     has_plots: bool = True
     is_in_page_answer: bool = False
@@ -54,7 +55,7 @@ class Part:
                 reason = counts
             elif (models := len({model for model, *_ in counts.series})) < self.min_models:
                 reason = f"the data has {plural(models, 'model')}"
-            elif not (reason := self.reason_absent(page, counts)):
+            elif not (reason := self.find_absence_reason(page, counts)):
                 if not self.needs_repeats or int(counts.n.max()) > 1:
                     return self._compute(page, counts)
                 reason = "no task has a second attempt"
@@ -65,21 +66,21 @@ class Part:
 
     def _compute(self, page: PageAnalysis, counts: Counts) -> Panel:
         present, models = {model for model, *_ in counts.series}, page.models
-        limited = self.max_shown_models is not None and len(page.models) > MANY
+        limited = self.shown_model_count_if_many is not None and len(page.models) > MANY
         if limited:
-            models = page.models[: self.max_shown_models]
+            models = page.models[: self.shown_model_count_if_many]
             if page.baseline_name is not None and page.baseline_name not in models:
                 models.append(page.baseline_name)
         if not present <= set(models):
             series = [key if key[0] in models else None for key in counts.series]
             counts = counts.with_renamed_series(series, counts.group_names)
         question: str | type[CommandRunner] = self.runner_class or self.command
-        if self is DIFFERENCES and len(page.models) > MANY and page.baseline_name is None:
-            question = CompareWithoutPairsRunner
+        if self is DIFFERENCES_PART and len(page.models) > MANY and page.baseline_name is None:
+            question = CompareWithoutPairTableRunner
         report = page.command_report(question, counts, **self.command_options(page, counts))
         if not self.has_plots:
             report = replace(report, make_plots=tuple)
-        elif self is DIFFERENCES:
+        elif self is DIFFERENCES_PART:
             report = replace(report, make_plots=partial(first_metric_plots, report))
         if limited and report.answer:
             first, *sentences = report.answer
@@ -99,14 +100,14 @@ def first_metric_plots(report: Report) -> tuple[Plot, ...]:
     return tuple(map(first_rows, report.plots))
 
 
-def first_metric_option(page: PageAnalysis, counts: Counts) -> dict[str, Any]:
+def first_metric_if_many_models(page: PageAnalysis, counts: Counts) -> dict[str, Any]:
     return {"metrics": page.metrics[:1]} if len(page.models) > MANY else {}
 
 
 def leaderboard_metrics_option(page: PageAnalysis, counts: Counts) -> dict[str, Any]:
     """The option `metrics` with the metrics that the leaderboard shows."""
     if len(page.models) > MANY or page.metrics_requested:
-        return first_metric_option(page, counts)
+        return first_metric_if_many_models(page, counts)
     most = max(metric.k for metric in page.metrics)
     return {"metrics": tuple(metric for metric in page.metrics if metric.k in (1, most))}
 
@@ -143,47 +144,47 @@ def flip_baseline(page: PageAnalysis, counts: Counts) -> str | None:
 
 
 # fmt: off
-DIFFERENCES = Part(
+DIFFERENCES_PART = Part(
     "differences", "Differences",
     "A filled point is a significant difference. A hollow point is a tie.",
     "compare",
     lambda page, counts: {"baseline": page.baseline_name, **leaderboard_metrics_option(page,
         counts)},
     min_models=2, is_in_page_answer=True)
-CURVES = Part(
+CURVES_PART = Part(
     "curves", "Curves over k",
     "pass@k is the probability that at least one of k attempts passes. pass^k is the probability"
     " that all k attempts pass. A wide gap means many flaky tasks.", "curve", needs_repeats=True)
 COST = Part(
     "cost", "Cost", "The cost of a solved task is the cost of an attempt divided by pass@1. A model"
     " is on the frontier if no cheaper model is better.", "cost",
-    reason_absent=reason_costs_unknown)
-TASKS_NEEDED = Part(
+    find_absence_reason=reason_costs_unknown)
+TASKS_NEEDED_PART = Part(
     "separation", "Tasks needed", "The table treats these results as a pilot. It shows which"
     " differences you could detect with more tasks"
-    " or attempts.", "plan", first_metric_option, has_plots=False)
-ORDER = Part(
+    " or attempts.", "plan", first_metric_if_many_models, has_plots=False)
+ATTEMPT_ORDER_PART = Part(
     "order", "Order of attempts", "If the pass rate changes from attempt to attempt, pass@k is"
                                   " misleading.",
-    "order", max_shown_models=FEW, needs_repeats=True, has_plots=False,
-    reason_absent=reason_order_unknown)
-DIVERSITY = Part(
+    "order", shown_model_count_if_many=FEW, needs_repeats=True, has_plots=False,
+    find_absence_reason=reason_order_unknown)
+DIVERSITY_PART = Part(
     "diversity", "Diversity",
     "If attempts contain few different solutions, more attempts add little.", "diversity",
-    max_shown_models=FEW, has_plots=False, reason_absent=lambda page, counts: (
+    shown_model_count_if_many=FEW, has_plots=False, find_absence_reason=lambda page, counts: (
         "" if "solution" in counts.attempts else NO_SOLUTIONS_REASON))
 TASKS = Part(
     "tasks", "Tasks", "A task is flaky if some attempts pass and some fail.", "tasks",
     has_plots=False,
     runner_class=BriefTasksRunner)
-FLIPS = Part(
+FLIPS_PART = Part(
     "flips", "Flips", "A task flips when its two pass rates differ by more than one half.", "tasks",
-    lambda page, counts: {"against": flip_baseline(page, counts)}, max_shown_models=FEW,
+    lambda page, counts: {"against": flip_baseline(page, counts)}, shown_model_count_if_many=FEW,
     has_plots=False,
     min_models=2,
-    reason_absent=lambda page, counts: (
+    find_absence_reason=lambda page, counts: (
         "" if flip_baseline(page, counts) else "flips need a baseline"))
-SUSPECTS = Part(
+SUSPECT_TASKS_PART = Part(
     "suspects", "Suspicious tasks",
     "A task is suspicious if models with a lower pass rate at all other tasks pass it more often.",
     "tasks",
@@ -192,8 +193,20 @@ TEMPERATURE = Part(
     "temperature", "Temperature",
     "A low temperature is often best for one attempt, and a higher temperature for many attempts.",
     "temperature",
-    first_metric_option, error_replacement_text="the data does not contain several temperatures")
-QUALITY = Part("quality", "Data quality", "", "describe")
+    first_metric_if_many_models,
+    error_replacement_text="the data does not contain several temperatures")
+DATA_QUALITY_PART = Part("quality", "Data quality", "", "describe")
 # fmt: on
-# GROUP_PARTS lists the parts that follow the leaderboard in each section, in reading order.
-GROUP_PARTS = (DIFFERENCES, COST, CURVES, TASKS_NEEDED, ORDER, DIVERSITY, TASKS, FLIPS, SUSPECTS)
+# PARTS_OF_EACH_SECTION lists the parts that follow the leaderboard in each section, in reading
+# order.
+PARTS_OF_EACH_SECTION = (
+    DIFFERENCES_PART,
+    COST,
+    CURVES_PART,
+    TASKS_NEEDED_PART,
+    ATTEMPT_ORDER_PART,
+    DIVERSITY_PART,
+    TASKS,
+    FLIPS_PART,
+    SUSPECT_TASKS_PART,
+)

@@ -13,29 +13,29 @@ from passk_cli.commands.compare.view import PairTable
 from passk_cli.commands.report import ReportOptions
 from passk_cli.commands.report.averages import macro_panel
 from passk_cli.commands.report.integrity import integrity_panel
-from passk_cli.commands.report.leaderboard import MetricRanks, leaderboard, ranks_by_metric
+from passk_cli.commands.report.leaderboard import RanksAndTieLetters, leaderboard, ranks_by_metric
 from passk_cli.commands.report.outcome_grid import check_link, link_in_group, task_grid
 from passk_cli.commands.report.page import PageAnalysis
 from passk_cli.commands.report.parts import (
-    DIFFERENCES,
-    FLIPS,
-    GROUP_PARTS,
+    DATA_QUALITY_PART,
+    DIFFERENCES_PART,
+    FLIPS_PART,
     MANY,
     NO_SOLUTIONS_REASON,
-    QUALITY,
-    SUSPECTS,
+    PARTS_OF_EACH_SECTION,
+    SUSPECT_TASKS_PART,
     TASKS,
     TEMPERATURE,
     Part,
 )
-from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
+from passk_cli.commands.runner import CommandRunner, ReadCountsFunction, SharedOptions
 from passk_cli.commands.tasks.view import SUSPECT_TASK_ADVICE
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import (
     DataError,
     ParameterError,
     no_such_model_error,
-    raise_first_applicable_error,
+    raise_for_first_true_condition,
 )
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.sources.path_templates import TEMPERATURE_NAMES
@@ -69,23 +69,23 @@ class ReportRunner(CommandRunner, ReportOptions):
 
     def request(self, options: SharedOptions) -> Request:
         request = super().request(options)
-        raise_first_applicable_error("contradicting-options", (
+        raise_for_first_true_condition("contradicting-options", (
             self.link and self.board, OptionWithValue("--link"),
             "a leaderboard has no tasks, so it cannot link to transcripts",
             (SuggestedFix({"--link": None}), SuggestedFix({"--board": None})),
         ))  # fmt: skip
-        raise_first_applicable_error("contradicting-options", (
+        raise_for_first_true_condition("contradicting-options", (
             self.average and len(request.by) > 1, OptionWithValue("--average", self.average),
             "the average is over the groups of one column, but you name several columns",
             (SuggestedFix({"--by": None}), SuggestedFix({"--average": None})),
         ))  # fmt: skip
         if self.link:
             check_link(self.link, request.by)
-        return replace(request, uses_attempt_order=request.missing != BOUNDS).with_kept_model(
+        return replace(request, uses_attempt_order=request.missing != BOUNDS).with_additional_model(
             self.baseline
         )
 
-    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> PageAnalysis:
+    def read_analysis(self, options: SharedOptions, read: ReadCountsFunction) -> PageAnalysis:
         options = replace(options, confidence=options.confidence.require_intervals())
         if self.average and self.average not in options.request.by:
             by = (*options.request.by, self.average)
@@ -112,10 +112,12 @@ class ReportRunner(CommandRunner, ReportOptions):
                 uncosted = {_COST_METRIC: str(error)}
         study_fields = {field.name: getattr(study, field.name) for field in fields(study)}
         separate_counts = (
-            {} if self.board else uncosted | _counts_by_command(options, study.counts, read)
+            {}
+            if self.board
+            else uncosted | _read_separate_counts_or_failures(options, study.counts, read)
         )
         reading = self.request(options)
-        if reading.judges_no_score and not self.board:
+        if reading.are_scores_left_unjudged and not self.board:
             # Scores without a threshold have no passes, so passk reads the data a second time for
             # the parts about passes.
             judged = _counts_or_failure_reason(replace(reading, scores_only=False), options, read)
@@ -139,7 +141,7 @@ class ReportRunner(CommandRunner, ReportOptions):
             raise no_such_model_error(option, "no such model", self.baseline, models, option.option)
         groups = list(dict.fromkeys(series[1:] for series in page.counts.series))
         estimates = page.command_report("estimate", page.counts)
-        parts = (DIFFERENCES,) if self.board else GROUP_PARTS
+        parts = (DIFFERENCES_PART,) if self.board else PARTS_OF_EACH_SECTION
         sections = [self._group_section(page, group, estimates, parts) for group in groups]
         macro = macro_panel(page, estimates) if self.average and len(groups) > 1 else None
         if self.board:
@@ -155,7 +157,7 @@ class ReportRunner(CommandRunner, ReportOptions):
         temperature = TEMPERATURE.panel(
             page, page.counts_by_command.get("temperature", page.counts)
         )
-        quality = QUALITY.panel(page, page.counts)
+        quality = DATA_QUALITY_PART.panel(page, page.counts)
         if quality is not None:
             messages = dict.fromkeys((*quality.report.messages, *page.messages(())))
             quality = replace(quality, report=replace(quality.report, messages=tuple(messages)))
@@ -196,7 +198,7 @@ class ReportRunner(CommandRunner, ReportOptions):
         names = page.counts.group_names
         name, counts = named_group_values(group, names), page.counts_of_group(group, page.counts)
         estimates = page.command_report("estimate", counts) if names else all_estimates
-        answer, places, panels = estimates.answer, dict[str, MetricRanks](), list[Panel]()
+        answer, places, panels = estimates.answer, dict[str, RanksAndTieLetters](), list[Panel]()
         compared: Report | None = None
         pair_messages: tuple[Diagnostic, ...] = ()
         for part in parts:
@@ -207,11 +209,11 @@ class ReportRunner(CommandRunner, ReportOptions):
             if panel is None:
                 continue
             messages = tuple(
-                _message_with_command_fixes(message, part.command)
+                _name_command_in_message_fixes(message, part.command)
                 for message in panel.report.messages
             )
             panel = replace(panel, report=replace(panel.report, messages=messages))
-            if part is DIFFERENCES:
+            if part is DIFFERENCES_PART:
                 answer, places = panel.report.answer, ranks_by_metric(panel.report)
                 pair_messages = messages
                 compared = panel.report if places else None
@@ -225,10 +227,10 @@ class ReportRunner(CommandRunner, ReportOptions):
                     reason = f"the leaderboard has the ties of {pairs}; passk compare lists them"
                     page.absent_parts.setdefault((part.title, reason), []).append(name)
                     continue
-            if part is FLIPS:
+            if part is FLIPS_PART:
                 flips, pair = panel.report.answer, len({model for model, *_ in counts.series}) == 2
                 answer += flips[:1] if pair else flips[1:2]
-            if part is SUSPECTS and not any(
+            if part is SUSPECT_TASKS_PART and not any(
                 SUSPECT_TASK_ADVICE in row for row in panel.report.data_table.rows
             ):
                 panel = replace(panel, report=replace(panel.report, tables=()))
@@ -245,8 +247,8 @@ class ReportRunner(CommandRunner, ReportOptions):
         return Chapter(name, (first, *panels), answer)
 
 
-def _counts_by_command(
-    options: SharedOptions, counts: Counts, read: CountsFunction
+def _read_separate_counts_or_failures(
+    options: SharedOptions, counts: Counts, read: ReadCountsFunction
 ) -> dict[str, Counts | str]:
     inputs = counts.read_facts.file_readings
     requests: dict[str, Any] = {}
@@ -268,7 +270,7 @@ def _counts_by_command(
 
 
 def _counts_or_failure_reason(
-    request: Request, options: SharedOptions, read: CountsFunction
+    request: Request, options: SharedOptions, read: ReadCountsFunction
 ) -> Counts | str:
     if options.is_readable_only_once:
         return "the data can be read only once"
@@ -288,7 +290,7 @@ def _method_words(estimates: Report, compared: Report | None) -> tuple[str, ...]
     return tuple(part for part in dict.fromkeys(parts) if part != VERSION)
 
 
-def _message_with_command_fixes(message: Diagnostic, command: str) -> Diagnostic:
+def _name_command_in_message_fixes(message: Diagnostic, command: str) -> Diagnostic:
     page_flags = declared_options_by_flag(load_command("report").options()).keys()
     settles = (
         fix if fix.options.keys() <= page_flags else replace(fix, command=command)

@@ -98,7 +98,7 @@ def _passes_text(fact: Result, side: int) -> str:
     return f"{fact.extra_fields[f'passes{against}']:,} of {fact.extra_fields[f'n{against}']:,}"
 
 
-class FlippedPairTable(Section[Flips]):
+class FlipCountsByPairTable(Section[Flips]):
     """One row per pair of models, with the numbers of flips and of flips expected by chance."""
 
     title = "Flips"
@@ -127,7 +127,7 @@ class FlippedPairTable(Section[Flips]):
     )  # fmt: skip
 
     def answer(self) -> Iterator[AnswerSentence]:
-        return flips_answer(self.records)
+        return sentences_about_flips(self.records)
 
     def footer_parts(self) -> Iterator[str]:
         yield "by task: Boschloo, Benjamini–Hochberg"
@@ -325,15 +325,15 @@ def _expected_flips_text(flips: Flips) -> str:
     )
 
 
-def flips_answer(pairs: Sequence[Flips]) -> Iterator[AnswerSentence]:
+def sentences_about_flips(pairs: Sequence[Flips]) -> Iterator[AnswerSentence]:
     """Sentences about the flips, the flips expected by chance, and significant changes."""
-    totals = FlipTotals(pairs)
-    yield from first_true_sentence(FLIP_ANSWERS, totals)
-    yield from first_true_sentence(BEYOND_CHANCE_ANSWERS, totals)
+    totals = FlipsOfAllPairs(pairs)
+    yield from first_true_sentence(FLIP_COUNT_ANSWERS, totals)
+    yield from first_true_sentence(FLIPS_BEYOND_CHANCE_ANSWERS, totals)
     yield from first_true_sentence(CHANGED_TASK_ANSWERS, totals)
 
 
-class FlipTotals:
+class FlipsOfAllPairs:
     """The flips of all pairs of models, and the pairs with more flips than chance explains."""
 
     def __init__(self, pairs: Sequence[Flips]) -> None:
@@ -349,17 +349,17 @@ class FlipTotals:
         verdicts = [verdict for flips in self.pairs for verdict in flips.verdicts.tolist()]
         improved, regressed = verdicts.count(1), verdicts.count(-1)
         return {
-            **_pair_fields(first), "pairs": len(self.pairs),
+            **_pair_sentence_fields(first), "pairs": len(self.pairs),
             "all_flips": sum(flips.flip_count for flips in self.pairs), "improved": improved,
             "regressed": regressed, "changed": improved + regressed,
         }  # fmt: skip
 
     @property
-    def beyond_chance_fields(self) -> Mapping[str, Any]:
-        return {**_pair_fields(self.beyond[0]), "more": len(self.beyond) - 1}
+    def beyond_chance_sentence_fields(self) -> Mapping[str, Any]:
+        return {**_pair_sentence_fields(self.beyond[0]), "more": len(self.beyond) - 1}
 
 
-def _pair_fields(flips: Flips) -> dict[str, Any]:
+def _pair_sentence_fields(flips: Flips) -> dict[str, Any]:
     gains, losses = (flips.signs.tolist().count(sign) for sign in (1, -1))
     return {
         "model": flips.name, "against": flips.baseline_name, "flips": flips.flip_count,
@@ -377,7 +377,7 @@ _FLIPPED_CLAUSE = (
     " failing; "
 )
 _EXPECTED_CLAUSE = "{expected} ({range}) are expected by chance."
-FLIP_ANSWERS = (
+FLIP_COUNT_ANSWERS = (
     Answer("flips-of-pairs", lambda totals: len(totals.pairs) > 1,
            "{pairs:pair} of models {pairs:has|have} {all_flips:flip}."),
     Answer("flips-of-single-attempts", lambda totals: totals.first.are_single_attempt_tasks.all(),
@@ -389,13 +389,13 @@ FLIP_ANSWERS = (
            + _EXPECTED_CLAUSE),
     Answer("flips", lambda _: True, _FLIPPED_CLAUSE + _EXPECTED_CLAUSE),
 )  # fmt: skip
-BEYOND_CHANCE_ANSWERS = (
+FLIPS_BEYOND_CHANCE_ANSWERS = (
     Answer("flips-beyond-chance", lambda totals: totals.beyond and len(totals.pairs) == 1,
            "More tasks flipped than expected by chance."),
     Answer("pairs-beyond-chance", lambda totals: totals.beyond,
            "Chance does not explain all flips: {model} against {against} ({repeated:flip},"
            " {expected} expected){?more| and"
-           " {more:more pair}}.", lambda totals: totals.beyond_chance_fields),
+           " {more:more pair}}.", lambda totals: totals.beyond_chance_sentence_fields),
     Answer("no-pair-beyond-chance", lambda totals: len(totals.pairs) > 1,
            "No pair has more flips than expected by chance."),
 )  # fmt: skip
@@ -415,14 +415,16 @@ def _loss_sort_key(fact: Result) -> tuple[bool, float]:
     return change >= 0, -abs(change)
 
 
-def changed_tasks_by_pair(pairs: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks]:
+def list_changed_tasks_for_log(pairs: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks]:
     """The changes of each pair for the log of a pipeline, with one line per changed task.
 
     failed : whether the gate failed. If the gate failed, the log also lists changes that are not
         significant.
     """
     for flips in pairs:
-        answer = " ".join("".join(map(str, sentence)) for sentence in flips_answer([flips]))
+        answer = " ".join(
+            "".join(map(str, sentence)) for sentence in sentences_about_flips([flips])
+        )
         changes = sorted(filter(is_flip_or_significant, flip_results([flips])), key=lambda fact: (
             not (failed or fact.verdict), *_loss_sort_key(fact),
         ))  # fmt: skip
@@ -459,7 +461,7 @@ def flips_report(study: Analysis, rows: int, *, are_rows_requested: bool) -> Rep
     n = [attempts for flips in all_flips for attempts in (*flips.n, *flips.n_base)]
     return build_report(
         study,
-        [FlippedPairTable(study, all_flips),
+        [FlipCountsByPairTable(study, all_flips),
          ComparedTaskTable(study, flip_results(all_flips), rows_without_full=rows,
                             are_rows_requested=are_rows_requested)],
         context=[tasks_and_attempts([len(flips.tasks) for flips in all_flips], n)],

@@ -149,7 +149,7 @@ class LazyResults(Sequence[Result]):
         return self.make(places) if isinstance(places, int) else [*map(self.make, places)]
 
 
-def results_by_task(
+def results_per_model_and_task(
     study: Analysis, rate: float | None = None, *, by_name: bool = False
 ) -> Sequence[Result]:
     """One result per model and task.
@@ -203,7 +203,7 @@ def results_by_task(
     return LazyResults(len(n), fact)
 
 
-class SuspectTask(NamedTuple):
+class TaskWithItemRestCorrelation(NamedTuple):
     """One task with its item–rest correlation over the models of a group.
 
     n, c : number of attempts and of passes of all models at the task.
@@ -230,7 +230,9 @@ class SuspectTask(NamedTuple):
     level: float
 
 
-def find_suspects(counts: Counts, level: float = 0.95) -> list[SuspectTask]:
+def sort_all_tasks_by_suspicion(
+    counts: Counts, level: float = 0.95
+) -> list[TaskWithItemRestCorrelation]:
     """The tasks of every group, sorted by p-value and then by correlation.
 
     Undefined correlations come last. A task is suspect if its adjusted p-value is at most 1 −
@@ -238,7 +240,7 @@ def find_suspects(counts: Counts, level: float = 0.95) -> list[SuspectTask]:
 
     >>> from passk_cli.outcomes.counts import Counts
     >>> cells = [(f"m{i}", t, 1, int(i > 2)) for i in range(5) for t in "abc"]
-    >>> first, *_ = find_suspects(Counts.from_cells(cells))
+    >>> first, *_ = sort_all_tasks_by_suspicion(Counts.from_cells(cells))
     >>> first.task, first.correlation, first.finding
     ('a', 1.0, '')
     """
@@ -257,7 +259,9 @@ def find_suspects(counts: Counts, level: float = 0.95) -> list[SuspectTask]:
         )  # fmt: skip
         for task, *row in zip(group.tasks, *(column.tolist() for column in columns), strict=True):
             cells: Sequence[Any] = [None if cell != cell else cell for cell in (*row, level)]
-            suspects.append(SuspectTask(group.groups, len(group.series_indices), task, *cells))
+            suspects.append(
+                TaskWithItemRestCorrelation(group.groups, len(group.series_indices), task, *cells)
+            )
     return sorted(
         suspects,
         key=lambda task: (

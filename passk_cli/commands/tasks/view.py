@@ -12,14 +12,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
+from passk_cli.commands.runner import CommandRunner, ReadCountsFunction, SharedOptions
 from passk_cli.commands.tasks import TasksOptions
 from passk_cli.commands.tasks.flips import (
     MANY_CHANGES_NEEDED_NOTE,
     NO_TASK_SIGNIFICANT_WARNING,
     UNSHARED_TASKS_WARNING,
     ComparedTaskTable,
-    FlippedPairTable,
+    FlipCountsByPairTable,
     flips_report,
     shorten_strip,
 )
@@ -33,13 +33,13 @@ from passk_cli.commands.tasks.matrix import (
     PASSED,
     SUSPECT,
     TASK_CLASSES,
-    SuspectTask,
-    find_suspects,
-    results_by_task,
+    TaskWithItemRestCorrelation,
+    results_per_model_and_task,
+    sort_all_tasks_by_suspicion,
     task_rate_matrices,
 )
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import ParameterError, raise_first_applicable_error
+from passk_cli.errors import ParameterError, raise_for_first_true_condition
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import distinguishing_name, paths_in_data
 from passk_cli.inference.binomial_rate import MAX_FURTHER_ATTEMPTS, further_passes_needed
@@ -87,7 +87,7 @@ _SCREEN, _NAME, _TASK = 100, 16, 24
 _ACROSS, _IN_ALL, _FEWEST = 160, 8_000, 50
 SUSPECT_TASK_ADVICE = "look at the task's checker"
 
-FEW_MODELS_WARNING = DiagnosticType(
+TOO_FEW_MODELS_WARNING = DiagnosticType(
     "few-models", WARNING,
     "item–rest correlations need at least {fewest} models, but a group has only {models}",
     meaning="passk computes the item–rest correlation of a task across models. An item–rest"
@@ -118,7 +118,7 @@ NO_SUSPECT_POSSIBLE_NOTE = DiagnosticType(
     "note[no-suspect-possible]: 8 models are too few to find suspect tasks (smallest possible p"
     " 0.13)",
 )  # fmt: skip
-MANY_SUSPECTS_NEEDED_NOTE = DiagnosticType(
+MIN_SUSPECTS_FOR_SIGNIFICANCE_NOTE = DiagnosticType(
     "suspects-together", NOTE,
     "with {models:model}, the smallest possible p is {smallest:=p}, which is significant only if"
     " {alone:task} have this p",
@@ -130,7 +130,7 @@ MANY_SUSPECTS_NEEDED_NOTE = DiagnosticType(
     "note[suspects-together]: with 6 models, the smallest possible p is 0.050, which is significant"
     " only if 361 tasks have this p",
 )  # fmt: skip
-RELATED_MODELS_NOTE = DiagnosticType(
+MODEL_INDEPENDENCE_ASSUMED_NOTE = DiagnosticType(
     "related-models", NOTE,
     "passk assumes that models are independent; related models make intervals too narrow",
     meaning="passk treats each model as an independent observation. Versions of one model, or"
@@ -244,13 +244,13 @@ class PassCountTable(Section[PassCountGroup]):
                      title="Tasks by how many attempts passed", x_title="tasks"),)  # fmt: skip
 
 
-def pass_count_groups(study: Analysis) -> list[PassCountGroup]:
+def group_tasks_by_pass_count(study: Analysis) -> list[PassCountGroup]:
     """Group the tasks of one model by number of passes, or by pass rate in steps of 10 %."""
     n, c = study.counts.n.tolist(), study.counts.c.tolist()
     few = len(set(zip(n, c, strict=True))) <= _MOST_ROWS
     ends = {-1: "no attempt", 10: "every attempt"}
     rows: dict[tuple[float, int], PassCountGroup] = {}
-    for fact in results_by_task(study, by_name=True):
+    for fact in results_per_model_and_task(study, by_name=True):
         passes, attempts = int(str(fact.extra_fields["passes"])), fact.size.n_max or 1
         limits = Limits(fact.estimate.low, fact.estimate.high) if few else None
         place, label = (passes / attempts, attempts), f"{passes:,} of {attempts:,}"
@@ -352,23 +352,24 @@ class TaskList(Section[Result]):
         Column("attempts", "strip", field_name="attempts",
                cell_of_record=lambda fact: shorten_strip(fact.extra_fields["attempts"]),
                exists_in_section=lambda section: section.is_attempt_order_known
-               and section.always_rate is None,
+               and section.always_rate_threshold is None,
                meaning="Outcomes of the attempts in the order in which they were made: + for"
                " passed, - for failed."),
         Column("pass rate", "share", cell_of_record=lambda fact: fact.estimate,
                meaning="Share of the attempts that passed, with Clopper–Pearson limits."),
         Column("class", field_name="class", cell_of_record=lambda fact: fact.extra_fields["class"],
-               exists_in_section=lambda section: section.always_rate is None,
+               exists_in_section=lambda section: section.always_rate_threshold is None,
                meaning="flaky (some attempts passed and some failed), passed every attempt, failed"
                " every attempt, or missing (only another model has attempts)."),
-        Column("above {0}", repeated_items=lambda section: [f"{section.always_rate:g}"]
-            if section.always_rate else [],
+        Column("above {0}", repeated_items=lambda section: [f"{section.always_rate_threshold:g}"]
+            if section.always_rate_threshold else [],
                cell_of_record=lambda fact, rate: "shown" if fact.extra_fields["above_shown"]
                else "not shown",
                example="0.95",
                meaning="Whether the attempts show that the true pass rate of the task is above this"
                " rate."),
-        Column("more passes", exists_in_section=lambda section: section.always_rate is not None,
+        Column("more passes",
+            exists_in_section=lambda section: section.always_rate_threshold is not None,
                cell_of_record=lambda fact: "many"
                if fact.extra_fields["passes_needed"] >= MAX_FURTHER_ATTEMPTS // 2
                else f"{fact.extra_fields['passes_needed']:,}",
@@ -382,7 +383,7 @@ class TaskList(Section[Result]):
                           " show that the true pass rate is above the rate."),
     )  # fmt: skip
 
-    always_rate: float | None
+    always_rate_threshold: float | None
 
     @property
     def has_several_models(self) -> bool:
@@ -396,24 +397,24 @@ class TaskList(Section[Result]):
         return (record,)
 
     answers = (
-        Answer("shown-to-pass", lambda section: section.always_rate is not None,
+        Answer("shown-to-pass", lambda section: section.always_rate_threshold is not None,
                "{shown} of {pairs} {shown:is|are} shown to pass above {rate}; a task without a"
                " failure needs {needed:attempt} to show such a rate."),
     )  # fmt: skip
 
     @property
     def sentence_fields(self) -> Mapping[str, Any]:
-        assert self.always_rate is not None
+        assert self.always_rate_threshold is not None
         noun = "model–task pair" if self.has_several_models else "task"
         return {
             "shown": sum(bool(fact.extra_fields["above_shown"]) for fact in self.records),
-            "pairs": plural(len(self.records), noun), "rate": f"{self.always_rate:g}",
-            "needed": int(further_passes_needed(0, 0, self.always_rate,
+            "pairs": plural(len(self.records), noun), "rate": f"{self.always_rate_threshold:g}",
+            "needed": int(further_passes_needed(0, 0, self.always_rate_threshold,
                 self.study.confidence.level)),
         }  # fmt: skip
 
     def footer_parts(self) -> Iterator[str]:
-        if self.always_rate is not None:
+        if self.always_rate_threshold is not None:
             yield tasks_and_attempts([len(self.study.counts.tasks)], self.study.counts.n.tolist())
             yield f"shown: one-sided {100 * self.study.confidence.level:g} % limit"
 
@@ -425,18 +426,22 @@ class TaskList(Section[Result]):
         )
 
     def tables(self) -> Iterator[Table]:
-        title = self.title if self.always_rate is None else ""
+        title = self.title if self.always_rate_threshold is None else ""
         yield replace(
             self.table(self.records, title), visibility=ALWAYS if self.rows_without_full else FULL
         )
 
     def plots(self) -> tuple[Plot, ...]:
         return (
-            heat_maps(self.study) if self.has_several_models or self.always_rate is not None else ()
+            heat_maps(self.study)
+            if self.has_several_models or self.always_rate_threshold is not None
+            else ()
         )
 
 
-def flakiness_report(study: Analysis, rows: int, rate: float | None, *, brief: bool) -> Report:
+def flaky_or_always_tasks_report(
+    study: Analysis, rows: int, rate: float | None, *, brief: bool
+) -> Report:
     """The report on flaky tasks or, with --always, on tasks with a pass rate above a limit."""
     level = study.confidence.level
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
@@ -444,11 +449,11 @@ def flakiness_report(study: Analysis, rows: int, rate: float | None, *, brief: b
     if not rate and len(study.counts.series) > 1:
         sections.append(FlakinessTable(study, tasks_by_class(study)))
     elif not rate:
-        sections.append(PassCountTable(study, pass_count_groups(study)))
+        sections.append(PassCountTable(study, group_tasks_by_pass_count(study)))
     if not brief:
         first = rows or (_DEFAULT_ROWS if rate else 0)
         sections.append(
-            TaskList(study, results_by_task(study, rate), rate, rows_without_full=first)
+            TaskList(study, results_per_model_and_task(study, rate), rate, rows_without_full=first)
         )
     return build_report(
         study, sections, messages=study.messages(()), interval="clopper-pearson", level=level,
@@ -485,7 +490,7 @@ _GROUP_COLUMNS = replace(GROUP_COLUMN, cell_of_record=lambda record, item: recor
 
 
 @dataclass(frozen=True)
-class MatrixTable(Section[MatrixRow]):
+class RateMatrixTable(Section[MatrixRow]):
     """Pass rates, with one row per task and one column per model."""
 
     has_own_schema = True
@@ -498,7 +503,8 @@ class MatrixTable(Section[MatrixRow]):
                meaning="Mean of the models' pass rates at the task. The easiest task comes first."),
         Column("{0[1]}", "share", field_name="MODEL", cell_of_record=lambda row, model:
         row.rates_by_model.get(model[0]),
-               repeated_items=lambda section: section.model_headers[slice(*section.model_slice)],
+               repeated_items=lambda section: section.model_and_header_pairs[
+                   slice(*section.model_slice)],
                example=("", "MODEL"),
                meaning="Pass rate of this model at the task. The best model comes first."),
     )  # fmt: skip
@@ -507,7 +513,7 @@ class MatrixTable(Section[MatrixRow]):
     max_header_length: float = math.inf
 
     @cached_property
-    def model_headers(self) -> list[tuple[str, str]]:
+    def model_and_header_pairs(self) -> list[tuple[str, str]]:
         reserved = (*self.study.counts.group_names, "task", "models' mean")
         models = list(dict.fromkeys(model for row in self.records for model in row.rates_by_model))
         heads = (f"{name} (model)" if name in reserved else name for name in models)
@@ -521,17 +527,17 @@ class MatrixTable(Section[MatrixRow]):
         widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
         names = sum(min(width, _TASK) + 2 for width in widths)
         parts, start, end = [], 0, names - 2
-        for place, (_, header) in enumerate(self.model_headers):
+        for place, (_, header) in enumerate(self.model_and_header_pairs):
             width = max(len(header), len("0.000")) + 2
             end += width
             if end > _SCREEN and place > start:
                 parts.append((start, place))
                 start, end = place, names - 2 + width
-        return [*parts, (start, len(self.model_headers))]
+        return [*parts, (start, len(self.model_and_header_pairs))]
 
     @property
-    def table_with_short_headers(self) -> MatrixTable:
-        long = any(len(header) > _NAME for _, header in self.model_headers)
+    def table_with_short_headers(self) -> RateMatrixTable:
+        long = any(len(header) > _NAME for _, header in self.model_and_header_pairs)
         return (
             replace(self, max_header_length=_NAME) if len(self.model_slices) > 1 or long else self
         )
@@ -540,7 +546,10 @@ class MatrixTable(Section[MatrixRow]):
 
     def footer_parts(self) -> Iterator[str | OptionHint]:
         yield "best models and easiest tasks first"
-        if more := len(self.model_headers) - self.table_with_short_headers.model_slices[0][1]:
+        if (
+            more := len(self.model_and_header_pairs)
+            - self.table_with_short_headers.model_slices[0][1]
+        ):
             yield OptionHint(f"{plural(more, 'more model')}")
 
     def tables(self) -> Iterator[Table]:
@@ -565,7 +574,7 @@ def matrix_report(study: Analysis, rows: int) -> Report:
             by_model = zip(group.models, rates, strict=True)
             model_rates = {model: rate for model, rate in by_model if not math.isnan(rate)}
             records.append(MatrixRow(group.groups, task, mean, model_rates))
-    matrix = MatrixTable(study, records, rows_without_full=rows)
+    matrix = RateMatrixTable(study, records, rows_without_full=rows)
     return build_report(study, [matrix], messages=study.messages(()), interval=None)
 
 
@@ -606,7 +615,7 @@ def heat_maps(study: Analysis) -> tuple[Plot, ...]:
     )  # fmt: skip
 
 
-class SuspectTable(Section[SuspectTask]):
+class ItemRestCorrelationTable(Section[TaskWithItemRestCorrelation]):
     """A row per task with its item–rest correlation, sorted by p-value."""
 
     has_own_schema = True
@@ -689,17 +698,17 @@ class SuspectTable(Section[SuspectTask]):
     def messages(self) -> Iterator[Diagnostic]:
         fewest, most = (end(task.models_in_group for task in self.records) for end in (min, max))
         if fewest < FEWEST:
-            yield FEW_MODELS_WARNING(fewest=FEWEST, models=fewest)
+            yield TOO_FEW_MODELS_WARNING(fewest=FEWEST, models=fewest)
         tests = [task.smallest_p for task in self.records if task.smallest_p is not None]
         if tests and min(tests) * len(tests) > 1 - self.records[0].level:
             tasks_together = math.ceil(min(tests) * len(tests) / (1 - self.records[0].level))
             message = (
-                MANY_SUSPECTS_NEEDED_NOTE
+                MIN_SUSPECTS_FOR_SIGNIFICANCE_NOTE
                 if tasks_together <= len(tests)
                 else NO_SUSPECT_POSSIBLE_NOTE
             )
             yield message(models=most, smallest=min(tests), alone=tasks_together)
-        yield RELATED_MODELS_NOTE()
+        yield MODEL_INDEPENDENCE_ASSUMED_NOTE()
         if gone := sum(task.models_in_group - task.models_with_attempts for task in self.records):
             yield PAIRS_WITHOUT_ATTEMPTS_WARNING(pairs=gone)
 
@@ -710,7 +719,7 @@ class SuspectTable(Section[SuspectTask]):
 def suspects_report(study: Analysis, rows: int) -> Report:
     """The report of --suspects: tasks that weaker models pass more often than better models."""
     level = study.confidence.level
-    records = find_suspects(study.counts, level)
+    records = sort_all_tasks_by_suspicion(study.counts, level)
     most = max(task.models_in_group for task in records)
     if most < FEWEST:
         raise ParameterError(
@@ -720,15 +729,16 @@ def suspects_report(study: Analysis, rows: int) -> Report:
             name="nothing-to-compare",
         )
     return build_report(
-        study, [SuspectTable(study, records, rows_without_full=rows)], messages=study.messages(()),
+        study, [ItemRestCorrelationTable(study, records, rows_without_full=rows)],
+        messages=study.messages(()),
         interval=None, correlation="spearman", level=level, adjust="bh",
     )  # fmt: skip
 
 
 class TasksRunner(CommandRunner, TasksOptions):
-    sections = (PassCountTable, FlakinessTable, TaskList, FlippedPairTable, ComparedTaskTable,
-    MatrixTable,
-                SuspectTable)  # fmt: skip
+    sections = (PassCountTable, FlakinessTable, TaskList, FlipCountsByPairTable, ComparedTaskTable,
+    RateMatrixTable,
+                ItemRestCorrelationTable)  # fmt: skip
 
     reports_metrics: ClassVar[bool] = False
     omits_task_list: ClassVar[bool] = False
@@ -742,11 +752,11 @@ class TasksRunner(CommandRunner, TasksOptions):
             return replace(options.request, attempts=("line",))
         return replace(options.request, uses_attempt_order=options.request.missing != "bounds")
 
-    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: ReadCountsFunction) -> Analysis:
         views = {"--against": self.against is not None, "--suspects": self.suspects,
                  "--matrix": self.matrix, "--always": self.always is not None}  # fmt: skip
         views_set = [name for name, is_set in views.items() if is_set]
-        raise_first_applicable_error("contradicting-options", (
+        raise_for_first_true_condition("contradicting-options", (
             views_set[1:], OptionWithValue(next(iter(views_set), "")),
             "this option cannot be combined with another view of the tasks; choose one view", (),
         ))  # fmt: skip
@@ -756,7 +766,9 @@ class TasksRunner(CommandRunner, TasksOptions):
         if runs.baseline is None:
             study = super().read_analysis(
                 options,
-                lambda request, source=None: read(request.with_kept_model(self.against), source),
+                lambda request, source=None: read(
+                    request.with_additional_model(self.against), source
+                ),
             )
             return replace(study, signature_entries={"against": self.against})
         study = super().read_analysis(
@@ -781,7 +793,9 @@ class TasksRunner(CommandRunner, TasksOptions):
             return suspects_report(study, first)
         if self.matrix:
             return matrix_report(study, first)
-        return flakiness_report(study, self.rows or 0, self.always, brief=self.omits_task_list)
+        return flaky_or_always_tasks_report(
+            study, self.rows or 0, self.always, brief=self.omits_task_list
+        )
 
 
 class BriefTasksRunner(TasksRunner):

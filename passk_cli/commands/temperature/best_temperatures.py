@@ -39,11 +39,11 @@ from passk_cli.temperature_models.temperature import (
 # which are spaced logarithmically.
 _MAX_POWER_LAW_KS = 64
 # passk reports an interval for a power law only if a power law can be fitted in at least the share
-# _MIN_FITTED_SHARE of the resamples. An interval from fewer resamples would be biased.
-_MIN_FITTED_SHARE = 0.95
+# _POWER_LAW_MIN_FITTED_SHARE of the resamples. An interval from fewer resamples would be biased.
+_POWER_LAW_MIN_FITTED_SHARE = 0.95
 # A difference between two means that is smaller than 1e-12 is a rounding error.
 _EQUAL_TOLERANCE = 1e-12
-TEMPERATURE_COLUMN = "temperature"
+TEMPERATURE_COLUMN_NAME = "temperature"
 _PLAIN_NUMBER_PATTERN = re.compile(r"\d+(\.\d*)?|\.\d+")
 
 
@@ -58,13 +58,14 @@ def regrouped_by_temperature(counts: Counts, column: str) -> Counts:
     temperatures = [
         format_temperature(_parse_temperature(column, series[place])) for series in counts.series
     ]
-    if column != TEMPERATURE_COLUMN and TEMPERATURE_COLUMN in counts.group_names:
+    if column != TEMPERATURE_COLUMN_NAME and TEMPERATURE_COLUMN_NAME in counts.group_names:
         values = {
-            series[1 + counts.group_names.index(TEMPERATURE_COLUMN)] for series in counts.series
+            series[1 + counts.group_names.index(TEMPERATURE_COLUMN_NAME)]
+            for series in counts.series
         }
-        settle = SuggestedFix({"--temperature": TEMPERATURE_COLUMN, "--by": None})
+        settle = SuggestedFix({"--temperature": TEMPERATURE_COLUMN_NAME, "--by": None})
         raise ParameterError(
-            OptionWithValue("--by", TEMPERATURE_COLUMN),
+            OptionWithValue("--by", TEMPERATURE_COLUMN_NAME),
             f"the output already has a column with this name, which contains {column}",
             name="reserved-column", settles=[settle] * all(map(_PLAIN_NUMBER_PATTERN.fullmatch,
                 values)),
@@ -75,7 +76,7 @@ def regrouped_by_temperature(counts: Counts, column: str) -> Counts:
             (series[0], temperature, *(series[i] for i in other_groups))
             for series, temperature in zip(counts.series, temperatures, strict=True)
         ],
-        (TEMPERATURE_COLUMN, *(counts.group_names[i - 1] for i in other_groups)),
+        (TEMPERATURE_COLUMN_NAME, *(counts.group_names[i - 1] for i in other_groups)),
     )
 
 
@@ -113,7 +114,7 @@ class BestTemperatureVerdict:
     temperatures, `first_place_shares` contains None instead of shares of resamples.
     """
 
-    ranked_temperatures: Sequence[TaskValues]
+    temperature_values_best_first: Sequence[TaskValues]
     first_place_shares: Mapping[SeriesKey, Cell]
     comparisons_with_best: Sequence[Comparison]
     lead_over_second: Result
@@ -121,20 +122,22 @@ class BestTemperatureVerdict:
     @property
     def series(self) -> SeriesKey:
         """The model and its groups, without the temperature."""
-        return without_temperature(self.ranked_temperatures[0].series)
+        return without_temperature(self.temperature_values_best_first[0].series)
 
     @property
     def best_temperatures(self) -> list[str]:
         """The temperatures with the highest mean, in increasing order."""
         differences = (
-            (temperature_text(c.second), c.difference) for c in self.comparisons_with_best
+            (temperature_text_of_values(c.second), c.difference) for c in self.comparisons_with_best
         )
         equal = [
             temperature
             for temperature, d in differences
             if d is not None and abs(d) < _EQUAL_TOLERANCE
         ]
-        return sorted((temperature_text(self.ranked_temperatures[0]), *equal), key=float)
+        return sorted(
+            (temperature_text_of_values(self.temperature_values_best_first[0]), *equal), key=float
+        )
 
     @property
     def has_significant_lead(self) -> bool:
@@ -144,18 +147,22 @@ class BestTemperatureVerdict:
     def tied_temperatures(self) -> list[str]:
         """The temperatures that are not significantly worse than T*, in increasing order."""
         return sorted(
-            (temperature_text(c.second) for c in self.comparisons_with_best if c.verdict != BETTER),
+            (
+                temperature_text_of_values(c.second)
+                for c in self.comparisons_with_best
+                if c.verdict != BETTER
+            ),
             key=float,
         )
 
 
-def temperature_text(rates: TaskValues) -> str:
+def temperature_text_of_values(rates: TaskValues) -> str:
     """The temperature of a model's values, which is the first group after the model."""
     return rates.series[1]
 
 
-def _temperature_value(rates: TaskValues) -> float:
-    return float(temperature_text(rates))
+def _temperature_number_of_values(rates: TaskValues) -> float:
+    return float(temperature_text_of_values(rates))
 
 
 def without_temperature(series: SeriesKey) -> SeriesKey:
@@ -174,7 +181,7 @@ def temperature_rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]
     cells = group_by(estimable, lambda rates: (without_temperature(rates.series), rates.metric))
     ranked = []
     for temperatures in cells.values():
-        temperatures.sort(key=_temperature_value)
+        temperatures.sort(key=_temperature_number_of_values)
         shared = on_shared_tasks(temperatures)
         if len(temperatures) > 1 and len(shared[0].tasks):
             means = np.stack([rates.values for rates in shared], axis=1).mean(axis=0)
@@ -199,7 +206,7 @@ class ModelComparison:
         return {BETTER, WORSE} <= {c.verdict for c in self.at_equal_temperatures}
 
 
-def model_pairs(
+def pairs_of_models_to_compare(
     values: Sequence[TaskValues], best: Sequence[TaskValues]
 ) -> list[tuple[TaskValues, TaskValues]]:
     """All pairs of models in one group at each metric, at equal and at the best temperatures.
@@ -239,7 +246,9 @@ def group_by_model_pair(
     leads = []
     for (first, second), pair_results in by_pair.items():
         at_equal = [
-            c for c in pair_results if temperature_text(c.first) == temperature_text(c.second)
+            c
+            for c in pair_results
+            if temperature_text_of_values(c.first) == temperature_text_of_values(c.second)
         ]
         at_best = {
             c.first.metric: c
@@ -248,7 +257,10 @@ def group_by_model_pair(
         }
         leads.append(
             ModelComparison(
-                first, second, sorted(at_equal, key=lambda c: _temperature_value(c.first)), at_best
+                first,
+                second,
+                sorted(at_equal, key=lambda c: _temperature_number_of_values(c.first)),
+                at_best,
             )
         )
     return sorted(leads, key=lambda lead: not lead.has_rank_flip)
@@ -258,11 +270,11 @@ def group_by_model_pair(
 class BestTemperaturePowerLaw:
     """The power law T* = factor · k^exponent of one model, or the reason why there is none.
 
-    `distinct_best_temperatures` contains the temperatures that are T* at some k up to `k_max`.
+    `temperatures_best_at_some_k` contains the temperatures that are T* at some k up to `k_max`.
     """
 
     series: SeriesKey
-    distinct_best_temperatures: Sequence[str]
+    temperatures_best_at_some_k: Sequence[str]
     k_max: int
     exponent: Result
 
@@ -279,11 +291,11 @@ def fit_power_laws(
     for rates in values:
         if rates.n.min() > 1:
             models.setdefault(without_temperature(rates.series), {}).setdefault(
-                temperature_text(rates), rates
+                temperature_text_of_values(rates), rates
             )
     fits = []
     for model, temperatures in items_with_progress(models.items(), "computing", "models"):
-        shared = on_shared_tasks(sorted(temperatures.values(), key=_temperature_value))
+        shared = on_shared_tasks(sorted(temperatures.values(), key=_temperature_number_of_values))
         if len(shared) > 1 and len(shared[0].tasks):
             k_max = min(int(rates.n.min()) for rates in temperatures.values())
             fits.append(_fit_power_law(model, shared, k_max, confidence))
@@ -297,9 +309,11 @@ def _fit_power_law(
     ks = np.unique(np.geomspace(1, k_max, _MAX_POWER_LAW_KS).round().astype(np.int64))
     curves = [pass_at_and_hat_curves(rates.n, rates.c, k_max)[0][:, ks - 1] for rates in shared]
     values = np.stack(curves, axis=1)
-    temperatures = np.array([_temperature_value(rates) for rates in shared])
+    temperatures = np.array([_temperature_number_of_values(rates) for rates in shared])
     means = values.mean(axis=0)
-    best = [temperature_text(shared[i]) for i in np.unique(best_temperature_index_by_k(means))]
+    best = [
+        temperature_text_of_values(shared[i]) for i in np.unique(best_temperature_index_by_k(means))
+    ]
     exponent, factor = (
         float(value[0]) for value in fit_power_law_to_switches(temperatures, ks, means[None])
     )
@@ -317,7 +331,7 @@ def _fit_power_law(
         ).reshape(-1, *means.shape)  # fmt: skip
         exponents = fit_power_law_to_switches(temperatures, ks, draws)[0]
         finite = np.isfinite(exponents)
-        if finite.mean() < _MIN_FITTED_SHARE:
+        if finite.mean() < _POWER_LAW_MIN_FITTED_SHARE:
             reason = (
                 f"without an interval: in {100 * (1 - finite.mean()):.0f} % of the resamples T*"
                 f" has fewer than {FEWEST_TEMPERATURES} temperatures"
@@ -365,7 +379,7 @@ def analyze_temperatures(
     values = study.task_values(only=sorted(range(len(series)), key=keys.__getitem__))
     ranked = temperature_rankings(values)
     if not ranked:
-        temperatures = {temperature_text(rates) for rates in values}
+        temperatures = {temperature_text_of_values(rates) for rates in values}
         if len(temperatures) == 1:
             raise ParameterError(
                 "there are no temperatures to compare:"
@@ -379,7 +393,7 @@ def analyze_temperatures(
         )
     best = [ranking[0] for ranking in ranked]
     temperature_pairs = [pair for ranking in ranked for pair in combinations(ranking, 2)]
-    pairs = [*temperature_pairs, *model_pairs(values, best)]
+    pairs = [*temperature_pairs, *pairs_of_models_to_compare(values, best)]
     leads = {id(ranking[0]): ranking[1] for ranking in ranked if ranking[0].metric in table_metrics}
     primary = [
         at for at, (first, second) in enumerate(temperature_pairs) if leads.get(id(first)) is second
@@ -401,7 +415,7 @@ def analyze_temperatures(
     verdicts, remaining = [], iter(compared)
     for ranking in ranked:
         against = list(islice(remaining, math.comb(len(ranking), 2)))[: len(ranking) - 1]
-        increasing = sorted(ranking, key=_temperature_value)
+        increasing = sorted(ranking, key=_temperature_number_of_values)
         shares = shares_of_lead(increasing, confidence)
         verdicts.append(
             BestTemperatureVerdict(ranking, shares, against, against[0].result(confidence))
@@ -426,7 +440,10 @@ def _estimates_with_first_shares(
         for series, s in v.first_place_shares.items()
     }
     is_sole_best = {
-        (v.lead_over_second.name, v.ranked_temperatures[0].series): not v.tied_temperatures
+        (
+            v.lead_over_second.name,
+            v.temperature_values_best_first[0].series,
+        ): not v.tied_temperatures
         for v in verdicts
     }
     words = {None: "", False: "best", True: "best, alone"}

@@ -126,8 +126,8 @@ class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
         Answer("range-of-t-star", lambda section: len(section.records) > 1,
                "At k = {k}, T* is {low:=number} ({low_tasks}, spread {low_spread}) to"
                " {high:=number} ({high_tasks}, spread {high_spread}).",
-               lambda section: _extreme_point_fields(section.points_at_common_k)
-               | {"k": section.points_at_common_k[0].k}),
+               lambda section: _extreme_point_fields(section.points_at_most_frequent_k)
+               | {"k": section.points_at_most_frequent_k[0].k}),
         Answer("t-star-over-k", lambda _: True,
                "T* is {low:=number} at k = {low_k} and {high:=number} at k = {high_k} for"
                " {high_tasks} tasks with spread {high_spread}.",
@@ -140,7 +140,7 @@ class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
         return [p for points in self.records for p in points if p.temperature is not None]
 
     @property
-    def points_at_common_k(self) -> list[BestTemperaturePoint]:
+    def points_at_most_frequent_k(self) -> list[BestTemperaturePoint]:
         """The points at the value of k that most sets of tasks have, sorted by T*."""
         ks = Counter(p.k for p in self.points_with_best)
         k = max(ks, key=lambda k: (ks[k], k))
@@ -199,7 +199,7 @@ class BestTemperaturePointTable(Section[BestTemperaturePoint]):
         return star, value
 
 
-class FittedPointTable(BestTemperaturePointTable):
+class RegressionPointTable(BestTemperaturePointTable):
     """The points that the regression of T* uses."""
 
     def plots(self) -> tuple[Plot, ...]:
@@ -235,7 +235,7 @@ class BestTemperatureRegression(NamedTuple):
     fit: PowerLawFit
 
 
-class RegressionTable(Section[BestTemperatureRegression]):
+class BestTemperatureRegressionTable(Section[BestTemperatureRegression]):
     """The power laws of T* in k and the spread s, fitted by passk and given in the article."""
 
     title = "T* = factor · k^power · s^power"
@@ -281,7 +281,7 @@ FITTED_POWER_LAW_ANSWER = Answer(
     lambda line: {"family": line.family, "factor": line.fit.factor,
                   "k_exponent": line.fit.k_exponent, "s_exponent": line.fit.spread_exponent},
 )  # fmt: skip
-SECTIONS = (BestByKTable, BestTemperaturePointTable, RegressionTable)
+SECTIONS = (BestByKTable, BestTemperaturePointTable, BestTemperatureRegressionTable)
 EMPTY_ANALYSIS = Analysis(Counts.from_cells([("", "", 1, 0)]))
 
 
@@ -311,7 +311,9 @@ def _toy_model_report(
 ) -> Report:  # fmt: skip
     gamma = next((f"{p.gamma:g}" for p in points if p.gamma is not None), None)
     fields = [
-        c.field_name for c in RegressionTable.columns if any(c.field_name in row for row in rows)
+        c.field_name
+        for c in BestTemperatureRegressionTable.columns
+        if any(c.field_name in row for row in rows)
     ]
     table = Table(tuple(map(Column, fields)), [tuple(map(row.get, fields)) for row in rows])
     report = build_report(
@@ -402,6 +404,9 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
             )
         )
     fitted = [p for p in all_points if p.is_in_fit]
-    sections = RegressionTable(EMPTY_ANALYSIS, lines), FittedPointTable(EMPTY_ANALYSIS, fitted)
+    sections = (
+        BestTemperatureRegressionTable(EMPTY_ANALYSIS, lines),
+        RegressionPointTable(EMPTY_ANALYSIS, fitted),
+    )
     options = {"toy": ",".join(families), "fit": "the article's grid"}
     return _toy_model_report(sections, fitted, rows, messages, options)

@@ -8,20 +8,20 @@ from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 from passk_cli.arrays import group_pairs
-from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
+from passk_cli.commands.runner import CommandRunner, ReadCountsFunction, SharedOptions
 from passk_cli.commands.temperature import TemperatureOptions, toy
 from passk_cli.commands.temperature.best_temperatures import (
-    TEMPERATURE_COLUMN,
+    TEMPERATURE_COLUMN_NAME,
     BestTemperaturePowerLaw,
     BestTemperatureVerdict,
     ModelComparison,
     analyze_temperatures,
     regrouped_by_temperature,
-    temperature_text,
+    temperature_text_of_values,
     without_temperature,
 )
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
+from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
 from passk_cli.files.sources.path_templates import TEMPERATURE_NAMES
 from passk_cli.metrics.registry import Metric
 from passk_cli.option import changed_option_names, split_at_commas
@@ -104,7 +104,7 @@ _FIRST_SHARE_MEANING = (
     "Share of the resamples of the tasks in which this temperature is first. Ties are split. This"
     " share is neither a test nor the probability of being the best temperature."
 )
-_OTHER_GROUPS_COLUMN = replace(
+_NON_TEMPERATURE_GROUPS_COLUMN = replace(
     GROUP_COLUMN, repeated_items=lambda section: enumerate(section.study.counts.group_names[1:])
 )
 _TOY_MODEL_FIX = SuggestedFix({"--toy": "gaussian"}, "shows the toy model")
@@ -133,11 +133,11 @@ class BestColumn(NamedTuple):
             return replace(
                 v.lead_over_second.estimate, verdict_sign="" if v.has_significant_lead else "~"
             )
-        value = Estimate(v.ranked_temperatures[0].mean, unit=self.metric.unit)
+        value = Estimate(v.temperature_values_best_first[0].mean, unit=self.metric.unit)
         return Phrase((value, f" at {', '.join(v.best_temperatures)}"))
 
 
-class MostFrequentBestTemperature(NamedTuple):
+class BestTemperatureOfMostModels(NamedTuple):
     """The temperatures that are best for most models, and the number of these models."""
 
     temperatures: tuple[str, ...]
@@ -150,7 +150,7 @@ class MostFrequentBestTemperature(NamedTuple):
         return _count_of_total_text(self.model_count, self.total_model_count, "model")
 
 
-_SIGNIFICANT_LEADS_CLAUSE = "; {which} {verb:is|are} significant."
+_SIGNIFICANT_LEAD_COUNT_CLAUSE = "; {which} {verb:is|are} significant."
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
     """One row per model: the best temperature at the smallest and at the largest k."""
 
     columns = (
-        MODEL_COLUMN, _OTHER_GROUPS_COLUMN,
+        MODEL_COLUMN, _NON_TEMPERATURE_GROUPS_COLUMN,
         Column("{0.header}", meaning="{0.meaning}", cell_of_record=lambda choice, part:
         part.cell(choice),
                repeated_items=lambda section: section.metric_columns,
@@ -193,7 +193,7 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
             yield BestColumn("ahead by", ahead, metric, "share")
 
     @property
-    def table_verdicts(self) -> list[BestTemperatureVerdict]:
+    def verdicts_of_shown_metrics(self) -> list[BestTemperatureVerdict]:
         names = [metric.name for metric in self.metrics]
         return [
             choice.verdict_by_metric[n]
@@ -205,24 +205,26 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
     answers = (
         Answer("best-temperature", lambda section: len(section.metrics_by_best_temperature) == 1,
                "T {best:and} {count:is|are} best at {?plain|k = }{metrics:and}"
-               "{?models| for {models}}" + _SIGNIFICANT_LEADS_CLAUSE),
+               "{?models| for {models}}" + _SIGNIFICANT_LEAD_COUNT_CLAUSE),
         Answer("two-best-temperatures", lambda section: section.has_two_best_temperatures,
                "T {best:and} {count:is|are} best at {?plain|k = }{metrics:and} and T {second} at"
                " {?plain|k = }{second_metrics:and}{?models| for"
-               " {models}}" + _SIGNIFICANT_LEADS_CLAUSE),
+               " {models}}" + _SIGNIFICANT_LEAD_COUNT_CLAUSE),
         Answer("best-temperatures", lambda _: True,
-               "Best temperatures: {places}" + _SIGNIFICANT_LEADS_CLAUSE),
+               "Best temperatures: {places}" + _SIGNIFICANT_LEAD_COUNT_CLAUSE),
     )  # fmt: skip
 
     @cached_property
-    def metrics_by_best_temperature(self) -> dict[MostFrequentBestTemperature, list[str]]:
+    def metrics_by_best_temperature(self) -> dict[BestTemperatureOfMostModels, list[str]]:
         """Map temperatures to the metrics at which these temperatures are best for most models."""
-        places: dict[MostFrequentBestTemperature, list[str]] = {}
+        places: dict[BestTemperatureOfMostModels, list[str]] = {}
         for metric in self.metrics:
-            verdicts = [v for v in self.table_verdicts if v.lead_over_second.name == metric.name]
+            verdicts = [
+                v for v in self.verdicts_of_shown_metrics if v.lead_over_second.name == metric.name
+            ]
             if best := [tuple(v.best_temperatures) for v in verdicts]:
                 most = max(best, key=best.count)
-                place = MostFrequentBestTemperature(most, best.count(most), len(best))
+                place = BestTemperatureOfMostModels(most, best.count(most), len(best))
                 places.setdefault(place, []).append(
                     _short_metric_name(metric, _are_all_pass_at_k(self.metrics))
                 )
@@ -240,7 +242,7 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
     def sentence_fields(self) -> Mapping[str, Any]:
         """The values of the sentences about best temperatures and their significant leads."""
         first, *other_places = self.metrics_by_best_temperature
-        verdicts, plain = self.table_verdicts, _are_all_pass_at_k(self.metrics)
+        verdicts, plain = self.verdicts_of_shown_metrics, _are_all_pass_at_k(self.metrics)
         significant = sum(v.has_significant_lead for v in verdicts)
         several = len(self.records) > 1
         return {
@@ -267,7 +269,7 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
             f"{level} % intervals,"
             f" {self.lead_adjustment.words.removesuffix(' and their intervals')}"
         )
-        if not all(v.has_significant_lead for v in self.table_verdicts):
+        if not all(v.has_significant_lead for v in self.verdicts_of_shown_metrics):
             yield "~: not significant"
 
     def full_footer_parts(self) -> Iterator[str]:
@@ -289,7 +291,8 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
         parts = []
         for series, verdicts in self.records:
             shared = min(
-                len(on_shared_tasks(v.ranked_temperatures)[0].tasks) for v in verdicts.values()
+                len(on_shared_tasks(v.temperature_values_best_first)[0].tasks)
+                for v in verdicts.values()
             )
             if shared < len(tasks[series]):
                 parts.append(f"{SeriesName(series)} {shared:,} of {len(tasks[series]):,}")
@@ -358,21 +361,24 @@ class ByTemperatureTable(SeriesMetricTable):
 
 
 @dataclass(frozen=True)
-class TemperatureLeadTable(Section[BestTemperatureVerdict]):
+class BestTemperatureLeadTable(Section[BestTemperatureVerdict]):
     """One row per model and metric: the best temperature T*, and the lead over the second-best."""
 
     title = "Best temperature T*, and its difference to the next best"
     visibility = FULL
     columns = (
-        MODEL_COLUMN, _OTHER_GROUPS_COLUMN,
+        MODEL_COLUMN, _NON_TEMPERATURE_GROUPS_COLUMN,
         Column("metric", meaning="The metric.", cell_of_record=lambda v: v.lead_over_second.name),
         Column("T*", meaning="Temperature with the highest estimate on the tasks that all"
                " temperatures share. If estimates are equal, the lowest temperature is shown.",
-               cell_of_record=lambda v: temperature_text(v.ranked_temperatures[0])),
+               cell_of_record=lambda v: temperature_text_of_values(
+                   v.temperature_values_best_first[0])),
         Column("first in resamples", "share", meaning=_FIRST_SHARE_MEANING,
-               cell_of_record=lambda v: v.first_place_shares[v.ranked_temperatures[0].series]),
+               cell_of_record=lambda v: v.first_place_shares[
+                   v.temperature_values_best_first[0].series]),
         Column("next", meaning="The second-best temperature.",
-               cell_of_record=lambda v: temperature_text(v.ranked_temperatures[1])),
+               cell_of_record=lambda v: temperature_text_of_values(
+                   v.temperature_values_best_first[1])),
         Column("difference", "share", True, meaning="T* minus the next best temperature.",
                cell_of_record=lambda v: v.lead_over_second.estimate),
         Column("p", "p", True, meaning="p-value, adjusted for the number of leads in the first"
@@ -387,7 +393,10 @@ class TemperatureLeadTable(Section[BestTemperatureVerdict]):
         facts = []
         for c in self.comparisons:
             same = without_temperature(c.first.series) == without_temperature(c.second.series)
-            kind, temperature = "temperatures" if same else "models", temperature_text(c.second)
+            kind, temperature = (
+                "temperatures" if same else "models",
+                temperature_text_of_values(c.second),
+            )
             facts.append(
                 c.result(self.study.confidence, fact=kind, temperature_against=temperature)
             )
@@ -400,7 +409,7 @@ class PowerLawTable(Section[BestTemperaturePowerLaw]):
     title = "T* = factor · k^exponent"
     visibility = FULL
     columns = (
-        MODEL_COLUMN, _OTHER_GROUPS_COLUMN,
+        MODEL_COLUMN, _NON_TEMPERATURE_GROUPS_COLUMN,
         Column("exponent", "number", meaning="Exponent of k: the slope of log T* over log k.",
                cell_of_record=lambda law: law.exponent.estimate.value),
         Column("low", "number", True, meaning="Lower limit of the exponent, from resampled tasks.",
@@ -410,7 +419,7 @@ class PowerLawTable(Section[BestTemperaturePowerLaw]):
         Column("factor", "number", meaning="T* at k = 1.",
                cell_of_record=lambda law: law.exponent.extra_fields["factor"]),
         Column("T* takes", meaning="The temperatures that are best at some k.",
-               cell_of_record=lambda law: ", ".join(law.distinct_best_temperatures)),
+               cell_of_record=lambda law: ", ".join(law.temperatures_best_at_some_k)),
         Column("k up to", "count", meaning="Largest k.", cell_of_record=lambda law: law.k_max),
         Column("reason", meaning="Why there is no power law, or no interval.",
                cell_of_record=lambda law: law.exponent.estimate.reason),
@@ -420,17 +429,17 @@ class PowerLawTable(Section[BestTemperaturePowerLaw]):
         return (record.exponent,)
 
 
-class ModelVerdictRow(NamedTuple):
+class ModelVersusRivalRow(NamedTuple):
     """The temperatures and metrics at which a model is better than, or tied with, a rival."""
 
     series: SeriesKey
     verdict: str
     rival: str
-    temperatures_text: str
+    temperatures_of_verdict_text: str
 
 
 @dataclass(frozen=True)
-class ModelPairTable(Section[ModelVerdictRow]):
+class ModelPairTable(Section[ModelVersusRivalRow]):
     """Comparisons of two models at each temperature, and at the best temperature of each model."""
 
     title = "Models against each other (own T*: each at its best temperature)"
@@ -442,16 +451,16 @@ class ModelPairTable(Section[ModelVerdictRow]):
                cell_of_record=lambda row: row.verdict),
         Column("other model", meaning="The second model of the comparison.",
                cell_of_record=lambda row: row.rival),
-        _OTHER_GROUPS_COLUMN,
+        _NON_TEMPERATURE_GROUPS_COLUMN,
         Column("at", meaning="Temperatures and metrics with this verdict.",
-               cell_of_record=lambda row: row.temperatures_text),
+               cell_of_record=lambda row: row.temperatures_of_verdict_text),
     )  # fmt: skip
     model_comparisons: Sequence[ModelComparison]
 
     def messages(self) -> Iterator[Diagnostic]:
         if flips := [lead for lead in self.model_comparisons if lead.has_rank_flip]:
             places = partial(
-                _temperatures_and_ks_text,
+                _temperatures_of_verdict_text,
                 flips[0],
                 plain=_are_all_pass_at_k(self.study.metrics),
                 with_best=False,
@@ -463,11 +472,12 @@ class ModelPairTable(Section[ModelVerdictRow]):
         yield from lacking_tasks_message(self.study.counts)
 
 
-def _temperatures_and_ks_text(
+def _temperatures_of_verdict_text(
     lead: ModelComparison, verdict: str, *, plain: bool, with_best: bool = True
 ) -> str:
     """The temperatures and k's of a verdict, for example "T 0.2, 0.8 (k = 1, 10)"."""
-    ks_of = group_pairs((temperature_text(c.first), _short_metric_name(c.first.metric, plain))
+    ks_of = group_pairs((temperature_text_of_values(c.first),
+        _short_metric_name(c.first.metric, plain))
                      for c in lead.at_equal_temperatures if c.verdict == verdict)  # fmt: skip
     same = group_pairs((", ".join(ks), temperature) for temperature, ks in ks_of.items())
     where = {ks: f"T {', '.join(temperatures)}" for ks, temperatures in same.items()}
@@ -511,7 +521,7 @@ def parse_families(value: Any) -> tuple[str, ...]:
 
 
 class TemperatureRunner(CommandRunner, TemperatureOptions):
-    sections = (BestTemperatureTable, ByTemperatureTable, TemperatureLeadTable, PowerLawTable,
+    sections = (BestTemperatureTable, ByTemperatureTable, BestTemperatureLeadTable, PowerLawTable,
                 ModelPairTable, *toy.SECTIONS)  # fmt: skip
 
     missing_bounds_refusal: ClassVar[str] = (
@@ -534,7 +544,7 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
             needless += changed_option_names(group)
         toy_options = [name for name in options_set if name not in ("-k", "--temperature")]
         away = SuggestedFix({name: None for name in needless if name.startswith("-")})
-        raise_first_applicable_error(
+        raise_for_first_true_condition(
             "contradicting-options",
             (not self.toy and toy_options, OptionWithValue(next(iter(toy_options), "")),
              "this option is only for the toy model",
@@ -549,7 +559,7 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
              (SuggestedFix({"-k": None, "--spread": None}),)),
         )  # fmt: skip
         if not self.toy:
-            raise_first_applicable_error(
+            raise_for_first_true_condition(
                 "no-files",
                 (not options.has_data, "", "no FILE; give result files", (_TOY_MODEL_FIX,)),
             )
@@ -566,7 +576,7 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
             m for m in metrics if m.family == "pass@" or m in options.metric_options.metrics
         )
 
-    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: ReadCountsFunction) -> Analysis:
         confidence = options.confidence.require_intervals()
         options = replace(options, metric_options=replace(options.metric_options, k=self.k))
         request = self.request(options)
@@ -598,7 +608,7 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
         return Analysis(
             counts, self.selected_metrics(options, counts), confidence,
             replace(options.comparison_options, family=ALL), options.metric_options.short_tasks,
-            signature_entries={} if column == TEMPERATURE_COLUMN else {"temperature": column},
+            signature_entries={} if column == TEMPERATURE_COLUMN_NAME else {"temperature": column},
         )  # fmt: skip
 
     def report(self, study: Analysis) -> Report:
@@ -616,14 +626,14 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
             .method_name
         )
         superiorities = [
-            ModelVerdictRow((model[0], *lead.first[1:]), sign, rival[0], where)
+            ModelVersusRivalRow((model[0], *lead.first[1:]), sign, rival[0], where)
             for lead in leads
             for model, sign, rival, verdict in (
                 (lead.first, "better than", lead.second, BETTER),
                 (lead.second, "better than", lead.first, WORSE),
                 (lead.first, "tied with", lead.second, TIED),
             )
-            if (where := _temperatures_and_ks_text(lead, verdict, plain=plain))
+            if (where := _temperatures_of_verdict_text(lead, verdict, plain=plain))
         ]
         choices: dict[SeriesKey, dict[str, BestTemperatureVerdict]] = {}
         for v in verdicts:
@@ -632,7 +642,8 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
         sections: list[Section[Any]] = [
             BestTemperatureTable(study, best, facts, adjustment, other_tests, metrics),
             ByTemperatureTable(study, rows_by_series(facts)),
-            TemperatureLeadTable(study, verdicts, compared), PowerLawTable(study, power_law_fits),
+            BestTemperatureLeadTable(study, verdicts, compared),
+            PowerLawTable(study, power_law_fits),
             ModelPairTable(study, superiorities, leads),
         ]  # fmt: skip
         return build_report(

@@ -13,10 +13,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
+from passk_cli.commands.runner import CommandRunner, ReadCountsFunction, SharedOptions
 from passk_cli.commands.trend import TrendOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
+from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.run_effects import (
     MAX_HISTORY_RUNS,
@@ -72,10 +72,10 @@ from passk_cli.suggestions import did_you_mean_or_list
 _MAX_EFFECT_RUNS = 60
 # A chart draws points for about _MAX_POINTS runs, and no points for the other runs.
 _MAX_POINTS = 50
-_ALPHA_BY_LEVEL = {0.9: 0.1, 0.95: 0.05, 0.99: 0.01}
+_ALPHA_BY_CONFIDENCE_LEVEL = {0.9: 0.1, 0.95: 0.05, 0.99: 0.01}
 _PASS_AT_1 = Metric("pass@", 1)
 
-SIGNIFICANT_RUN_DIFFERENCE_NOTE = DiagnosticType(
+MIN_SIGNIFICANT_DIFFERENCE_NOTE = DiagnosticType(
     "two-runs", NOTE,
     "two single runs of {model} differ significantly if they differ by at least {points} points",
     meaning="At the default confidence level of 0.95, two runs of the same setup differ by more"
@@ -103,7 +103,7 @@ SAMPLING_FLIPS_NOTE = DiagnosticType(
     "note[sampling-flips]: two runs of agent differ on 20.3 of 60 tasks, compared with 20.0 by"
     " chance (p = 0.41); use more tasks, because a steadier machine does not help",
 )  # fmt: skip
-RUN_FLIPS_WARNING = DiagnosticType(
+FLIPS_BEYOND_SAMPLING_WARNING = DiagnosticType(
     "run-flips", WARNING,
     "two runs of {model} differ on {between} of {tasks:task}, compared with {within} by chance"
     " ({p})", "compare the machines, versions and time of day of the runs",
@@ -153,7 +153,7 @@ MIXED_SETTINGS_WARNING = DiagnosticType(
     example="warning[mixed-settings]: runs of agent were recorded with different options:"
     " threshold",
 )  # fmt: skip
-RUN_EFFECT_UNTESTED_NOTE = DiagnosticType(
+RUN_EFFECT_ONLY_FOR_PASSES_NOTE = DiagnosticType(
     "effect-of-passes", NOTE,
     "for metrics other than pass@1, passk does not test whether runs differ by more than chance",
     meaning="The test of the run effect randomly reassigns passes to runs, so it works only for"
@@ -163,7 +163,7 @@ RUN_EFFECT_UNTESTED_NOTE = DiagnosticType(
     example="note[effect-of-passes]: for metrics other than pass@1, passk does not test whether"
     " runs differ by more than chance",
 )  # fmt: skip
-NO_RATIO_CHANGES_NOTE = DiagnosticType(
+RATIO_METRIC_NOT_SEARCHED_NOTE = DiagnosticType(
     "changes-of-parts", NOTE,
     "passk does not look for changes of the ratio {metric}",
     (
@@ -218,10 +218,10 @@ _WORSE_SENTENCE = (
     "{metric} of {model} is {less:lower|higher}{?points| by {points:=share points}}"
     "{?factor| by a factor of {factor}} since {run} ({date})"
 )
-_NOT_WORSE_SENTENCE = "{metric} of {model} has not become worse{?since| since {since}}"
+_NO_WORSENING_FOUND_SENTENCE = "{metric} of {model} has not become worse{?since| since {since}}"
 _TOO_FEW_RUNS_SENTENCE = "{runs:run} of {model} {runs:is|are} too few to show a change of {metric}"
 BECAME_WORSE_ANSWER = Answer("became-worse", lambda _: True, _WORSE_SENTENCE)
-NOT_WORSE_ANSWER = Answer("not-worse", lambda _: True, _NOT_WORSE_SENTENCE)
+NO_WORSENING_FOUND_ANSWER = Answer("not-worse", lambda _: True, _NO_WORSENING_FOUND_SENTENCE)
 TOO_FEW_RUNS_ANSWER = Answer("too-few-runs", lambda _: True, _TOO_FEW_RUNS_SENTENCE)
 VERDICT_ANSWERS = (
     Answer("trend-fails", lambda fields: fields["failing"],
@@ -238,11 +238,19 @@ VERDICT_ANSWERS = (
            lambda fields: fields["verdicts"][0].finding.fields),
 )  # fmt: skip
 _OTHER_MODELS_PHRASE = "{?others|; {others} changed as well}."
-_NO_CHANGE_FIELD_NAMES = ("metric", "model", "models", "runs", "latest", "points", "factor")
+_NO_CHANGE_SENTENCE_FIELD_NAMES = (
+    "metric",
+    "model",
+    "models",
+    "runs",
+    "latest",
+    "points",
+    "factor",
+)
 
 
 def _no_change_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: fields[name] for name in _NO_CHANGE_FIELD_NAMES}
+    return {name: fields[name] for name in _NO_CHANGE_SENTENCE_FIELD_NAMES}
 
 
 CHANGE_ANSWERS = (
@@ -270,7 +278,7 @@ CHANGE_ANSWERS = (
            " or more}{?factor|, but would show a change by a factor of {factor} or more}.",
            _no_change_fields),
 )  # fmt: skip
-EFFECT_ANSWERS = (
+RUN_EFFECT_ANSWERS = (
     Answer("runs-differ", lambda fields: "effect" in fields and fields["effect"]["models"],
            "Runs of {models} differ by more than chance: standard deviation"
            " {deviation:=share points}{?more| for {model}}, p {relation}.", itemgetter("effect")),
@@ -323,7 +331,7 @@ class LevelChange(NamedTuple):
 class RunSeries:
     """The runs of one model in one suite, with the metric of each run, changes and the run effect.
 
-    effect_start_index : index of the first run that the estimate of the run effect uses.
+    first_effect_run_index : index of the first run that the estimate of the run effect uses.
     effect : the run effect, or None if there is only one run or if the metric is a cost.
     detectable_change : smallest change that the runs can show or, for costs, its logarithm.
     p_error : Monte-Carlo standard error of the p-value of the run effect.
@@ -332,18 +340,18 @@ class RunSeries:
     verdict : whether the newest runs are worse, or None if --fail is not set.
     """
 
-    run_group: RunGroup
+    recorded_runs: RunGroup
     series: SeriesKey
     results: tuple[Result, ...]
     changes: tuple[LevelChange, ...]
-    effect_start_index: int
+    first_effect_run_index: int
     effect: RunEffect | None
     detectable_change: float
     p_error: float = 0.0
     run_effect_p_adjusted: float | None = None
     verdict: GateCheck | None = None
 
-    def worsening_since(self, time: str) -> LevelChange | None:
+    def lasting_worsening_since(self, time: str) -> LevelChange | None:
         """The change for the worse after `time` that the newest runs still show, or None.
 
         The result is None if at least half of the change is gone. Otherwise, the result begins at
@@ -352,7 +360,7 @@ class RunSeries:
         later = [
             change
             for change in self.changes
-            if self.run_group.runs[change.first_run_index].time > time
+            if self.recorded_runs.runs[change.first_run_index].time > time
         ]
         for place, change in enumerate(later):
             share = change.size.is_share
@@ -370,29 +378,29 @@ class RunSeries:
         run : the run up to which the user has acknowledged changes, or None.
         """
         less = metric.definition.amount_unit
-        since = f" since {_short_run_name(run)}" if run else ""
+        since = f" since {_truncated_run_name(run)}" if run else ""
         rule = f"no {'rise' if less else 'fall'} of {metric.name}{since}"
-        change = self.worsening_since(run.time if run else "")
+        change = self.lasting_worsening_since(run.time if run else "")
         fields: dict[str, Any] = {"metric": metric.name, "model": self.name, "less": int(not less)}
         verdict = GateCheck(self.name, rule, PASS)
         if change is not None:
-            first, share = self.run_group.runs[change.first_run_index], change.size.is_share
+            first, share = self.recorded_runs.runs[change.first_run_index], change.size.is_share
             size = abs(change.size.value or 0.0)
             fields |= {
                 "points": size if share else None,
                 "factor": None if share else Estimate(size, unit="ratio"),
-                "run": _short_run_name(first), "date": first.time[:10],
+                "run": _truncated_run_name(first), "date": first.time[:10],
             }  # fmt: skip
             finding = BECAME_WORSE_ANSWER.sentence_about(fields)
             verdict = replace(verdict, verdict=FAIL, failing=True, finding=finding)
         elif not self.changes and self.detectable_change >= (math.inf if less else 1.0):
             finding = TOO_FEW_RUNS_ANSWER.sentence_about(
-                {**fields, "runs": len(self.run_group.runs)}
+                {**fields, "runs": len(self.recorded_runs.runs)}
             )
             verdict = replace(verdict, verdict=UNDECIDED, finding=finding)
         else:
-            finding = NOT_WORSE_ANSWER.sentence_about(
-                {**fields, "since": run and _short_run_name(run)}
+            finding = NO_WORSENING_FOUND_ANSWER.sentence_about(
+                {**fields, "since": run and _truncated_run_name(run)}
             )
             verdict = replace(verdict, finding=finding)
         return replace(self, verdict=verdict)
@@ -402,13 +410,19 @@ class RunSeries:
         return SeriesName(self.series)
 
     @property
-    def effect_runs(self) -> RunGroup:
-        return self.run_group.with_last_runs(len(self.run_group.runs) - self.effect_start_index)
+    def runs_in_effect_estimate(self) -> RunGroup:
+        return self.recorded_runs.with_last_runs(
+            len(self.recorded_runs.runs) - self.first_effect_run_index
+        )
 
     @cached_property
     def is_all_copies(self) -> bool:
         """Whether all runs are copies of one run."""
-        return 0 < len(self.effect_runs.copies) == len(self.effect_runs.runs) - 1
+        return (
+            0
+            < len(self.runs_in_effect_estimate.copies)
+            == len(self.runs_in_effect_estimate.runs) - 1
+        )
 
     @property
     def run_effect_p(self) -> float | None:
@@ -430,7 +444,7 @@ class RunSeries:
         return math.sqrt(self.effect.effect_variance + float(self.effect.chance_variances.mean()))
 
 
-def _short_run_name(run: RunLabel) -> str:
+def _truncated_run_name(run: RunLabel) -> str:
     return run.run if len(run.run) <= 24 else f"{run.run[:10]}…"
 
 
@@ -443,12 +457,12 @@ def _last_change_text(course: RunSeries) -> Phrase | str:
         (
             times,
             change.size,
-            f" at {_short_run_name(course.run_group.runs[change.first_run_index])}",
+            f" at {_truncated_run_name(course.recorded_runs.runs[change.first_run_index])}",
         )
     )
 
 
-_METRIC_COLUMN = Column(
+_METRIC_VALUES_COLUMN = Column(
     "{0.name}", meaning="{0.name} on the tasks that all runs have.", example=_PASS_AT_1,
     repeated_items=lambda section: section.study.metrics, kind_of_item=lambda section, metric:
     metric.unit,
@@ -460,16 +474,16 @@ def _is_pass_rate(section: Section[Any]) -> bool:
     return section.study.metrics == (_PASS_AT_1,)
 
 
-def _seeks_changes(section: Section[Any]) -> bool:
+def _is_metric_searched_for_changes(section: Section[Any]) -> bool:
     return not section.study.metrics[0].definition.is_ratio_of_means
 
 
-class RunSeriesTable(Section[RunSeries]):
+class ModelTrendTable(Section[RunSeries]):
     """One row per suite and model, with the last run, the run effect and the last change."""
 
     columns = (
         MODEL_COLUMN, GROUP_COLUMN,
-        replace(_METRIC_COLUMN, header="{0.name} of last",
+        replace(_METRIC_VALUES_COLUMN, header="{0.name} of last",
                 meaning="{0.name} of the last run, on the tasks that all runs have.",
                 cell_of_record=lambda course, _: course.results[-1].estimate),
         Column("run effect", "share", cell_of_record=lambda course: course.run_effect_deviation,
@@ -481,12 +495,13 @@ class RunSeriesTable(Section[RunSeries]):
                exists_in_section=_is_pass_rate,
                meaning="p-value of the run effect. The test permutes attempts over runs within"
                " tasks, and is adjusted for the number of models (Holm)."),
-        Column("change", cell_of_record=_last_change_text, exists_in_section=_seeks_changes,
+        Column("change", cell_of_record=_last_change_text,
+            exists_in_section=_is_metric_searched_for_changes,
                meaning="Size of the last change (for costs, the ratio of geometric means), and the"
                " first run after the change."),
-        Column("runs", "count", cell_of_record=lambda course: len(course.run_group.runs),
+        Column("runs", "count", cell_of_record=lambda course: len(course.recorded_runs.runs),
                meaning="Number of runs."),
-        Column("attempts", "count", cell_of_record=lambda course: int(course.run_group.n.sum()),
+        Column("attempts", "count", cell_of_record=lambda course: int(course.recorded_runs.n.sum()),
                meaning="Number of attempts at the tasks that all runs have."),
         data_field("suite", "Name of the suite."),
         data_field("run", "Name of the run; empty in rows about all runs."),
@@ -506,7 +521,7 @@ class RunSeriesTable(Section[RunSeries]):
                           )  # fmt: skip
         if _is_pass_rate(self):
             of_all = dict.fromkeys(("run", "at", "revision"))
-            of_all |= {"runs": len(record.effect_runs.runs)}
+            of_all |= {"runs": len(record.runs_in_effect_estimate.runs)}
             yield replace(
                 blank, name="run effect", estimate=record.run_effect_deviation,
                 p=record.run_effect_p,
@@ -520,7 +535,7 @@ class RunSeriesTable(Section[RunSeries]):
         yield from first_true_sentence(VERDICT_ANSWERS, fields)
         if not fields["failing"]:
             yield from first_true_sentence(CHANGE_ANSWERS, fields)
-        yield from first_true_sentence(EFFECT_ANSWERS, fields)
+        yield from first_true_sentence(RUN_EFFECT_ANSWERS, fields)
 
     @property
     def _sentence_fields(self) -> dict[str, Any]:
@@ -530,14 +545,14 @@ class RunSeriesTable(Section[RunSeries]):
         undecided = [check for check in verdicts if check.verdict == UNDECIDED]
         changed = sorted((course for course in records if course.changes), reverse=True,
                          key=lambda c:
-                          c.run_group.runs[c.changes[-1].first_run_index].time)  # fmt: skip
+                          c.recorded_runs.runs[c.changes[-1].first_run_index].time)  # fmt: skip
         tested = sorted(
             (c for c in records if c.run_effect_p_adjusted is not None and not c.is_all_copies),
             key=lambda course: (course.run_effect_p_adjusted, course.run_effect_p),
         )
         level = 1 - self.study.confidence.level + 1e-12
         effects = [course for course in tested if (course.run_effect_p_adjusted or 0.0) <= level]
-        last = max(records, key=lambda course: course.run_group.runs[-1].time)
+        last = max(records, key=lambda course: course.recorded_runs.runs[-1].time)
         sizes = [course.detectable_change for course in records]
         quantity, most = (
             metric.definition.amount_unit,
@@ -551,7 +566,7 @@ class RunSeriesTable(Section[RunSeries]):
             "ratio": metric.definition.is_ratio_of_means, "latest": last.results[-1].estimate,
             "model": last.name if metric.definition.is_ratio_of_means or len(records) == 1 else "",
             "models": len(records) if len(records) > 1 else 0,
-            "runs": max(len(course.run_group.runs) for course in records),
+            "runs": max(len(course.recorded_runs.runs) for course in records),
             "too_few": min(sizes) >= most, "points": None if quantity else detectable,
             "factor": Estimate(math.exp(detectable), unit="ratio") if quantity and detectable
             else None,
@@ -569,12 +584,12 @@ class RunSeriesTable(Section[RunSeries]):
     def _change_sentence_fields(self, changed: Sequence[RunSeries]) -> dict[str, Any]:
         (course, *other_courses), groups = changed, self.study.counts.group_names
         change, metric = course.changes[-1], self.study.metrics[0]
-        first, size = course.run_group.runs[change.first_run_index], change.size.value or 0.0
+        first, size = course.recorded_runs.runs[change.first_run_index], change.size.value or 0.0
         factor = replace(change.size, value=1 / (size or 1.0) if change.is_fall else size or 1.0)
         before, after = (Estimate(mean, unit=metric.unit) for mean in (change.before, change.after))
         return {
             "metric": metric.name, "model": name_with_groups(course.series, groups, " at "),
-            "fell": int(change.is_fall), "run": _short_run_name(first), "date": first.time[:10],
+            "fell": int(change.is_fall), "run": _truncated_run_name(first), "date": first.time[:10],
             "later": change.detection_run_index - change.first_run_index,
             "others": [name_with_groups(rival.series, groups, " at ") for rival in other_courses],
             **({"points": abs(size)} if change.size.is_share
@@ -584,12 +599,16 @@ class RunSeriesTable(Section[RunSeries]):
     def footer_parts(self) -> Iterator[str]:
         sizes = [course.results[-1] for course in self.records]
         yield f"last run: {self.study.sizes_text(sizes)}"
-        if run_counts := [len(course.effect_runs.runs) for course in self.records if course.effect]:
+        if run_counts := [
+            len(course.runs_in_effect_estimate.runs) for course in self.records if course.effect
+        ]:
             since = "since the last change, " * any(course.changes for course in self.records)
             yield f"run effect {since}from {number_range(min(run_counts), max(run_counts))} runs"
             if len(run_counts) > 1 and _is_pass_rate(self):
                 yield f"p: Holm over {len(run_counts)} models, intervals unadjusted"
-        if _seeks_changes(self) and any(len(c.run_group.runs) >= 5 for c in self.records):
+        if _is_metric_searched_for_changes(self) and any(
+            len(c.recorded_runs.runs) >= 5 for c in self.records
+        ):
             alpha = 1 - self.study.confidence.level
             per_model = " of a model" if len(self.records) > 1 else ""
             alarm = f"{100 * alpha:g} % chance of a false alarm"
@@ -599,7 +618,7 @@ class RunSeriesTable(Section[RunSeries]):
     def full_footer_parts(self) -> Iterator[str]:
         if _is_pass_rate(self):
             yield "run effect: permutation within tasks, Paule–Mandel, Q-profile"
-        elif _seeks_changes(self):
+        elif _is_metric_searched_for_changes(self):
             yield "changes: of mean logarithms"
         yield self.study.confidence.words()
 
@@ -607,25 +626,25 @@ class RunSeriesTable(Section[RunSeries]):
         yield from self.study.messages([])
         for course in self.records:
             if course.verdict and course.verdict.failing:
-                last = course.run_group.runs[course.changes[-1].first_run_index]
+                last = course.recorded_runs.runs[course.changes[-1].first_run_index]
                 yield WORSE_THAN_BEFORE_NOTE(
                     metric=self.study.metrics[0].name, model=course.name, run=last.run
                 )
         alpha = 1 - self.study.confidence.level + 1e-12
         passes = _is_pass_rate(self)
         mixed = {c.name: differ for c in self.records if (differ := [
-            name for name in c.run_group.differing_options if not (passes
+            name for name in c.recorded_runs.differing_options if not (passes
             and name == "price")])}  # fmt: skip
         if mixed:
             options = dict.fromkeys(name for names in mixed.values() for name in names)
             yield MIXED_SETTINGS_WARNING(models=[*mixed], options=[*options])
         metric = self.study.metrics[0]
         if metric.definition.is_ratio_of_means:
-            yield NO_RATIO_CHANGES_NOTE(
+            yield RATIO_METRIC_NOT_SEARCHED_NOTE(
                 metric=metric.name, amount=metric.definition.required_attempt_data
             )
         elif not passes:
-            yield RUN_EFFECT_UNTESTED_NOTE()
+            yield RUN_EFFECT_ONLY_FOR_PASSES_NOTE()
         several = [course for course in self.records if course.effect is not None]
         flips = [
             c
@@ -640,7 +659,7 @@ class RunSeriesTable(Section[RunSeries]):
             flipping = p <= alpha / len(flips)
             if not flipping and effect.p <= alpha:
                 continue
-            tasks = len(course.run_group.shared_task_codes)
+            tasks = len(course.recorded_runs.shared_task_codes)
             between, within = next(
                 pair
                 for digits in range(1, 13)
@@ -652,7 +671,7 @@ class RunSeriesTable(Section[RunSeries]):
                 )
                 and (digits == 12 or pair[0] != pair[1])
             )
-            yield (RUN_FLIPS_WARNING if flipping else SAMPLING_FLIPS_NOTE)(
+            yield (FLIPS_BEYOND_SAMPLING_WARNING if flipping else SAMPLING_FLIPS_NOTE)(
                 model=course.name, tasks=tasks, between=between, within=within,
                 p=f"p {p_text_with_sign(MonteCarloP(p, course.p_error))}",
             )  # fmt: skip
@@ -660,19 +679,19 @@ class RunSeriesTable(Section[RunSeries]):
         if noisiest is not None:
             z = NormalDist().inv_cdf(1 - alpha / 2)
             detectable_points = 100 * z * math.sqrt(2) * noisiest.single_run_deviation
-            yield SIGNIFICANT_RUN_DIFFERENCE_NOTE(
+            yield MIN_SIGNIFICANT_DIFFERENCE_NOTE(
                 model=noisiest.name, points=f"{detectable_points:.1f}"
             )
         if single := [
             c.name for c in several if c.effect and math.isnan(c.effect.expected_flips_between_runs)
         ]:
             yield ONE_ATTEMPT_NOTE(models=single)
-        setup_messages = [m for course in self.records for m in course.run_group.messages]
+        setup_messages = [m for course in self.records for m in course.recorded_runs.messages]
         yield from self._merge_copy_messages(setup_messages)
-        since = {course.name: len(course.effect_runs.runs) for course in self.records}
-        runs = {course.name: len(course.run_group.runs) for course in self.records}
+        since = {course.name: len(course.runs_in_effect_estimate.runs) for course in self.records}
+        runs = {course.name: len(course.recorded_runs.runs) for course in self.records}
         minimums = [(2, "run effect", since)] * passes
-        minimums += [(5, "change", runs)] * _seeks_changes(self)
+        minimums += [(5, "change", runs)] * _is_metric_searched_for_changes(self)
         for least, noun, numbers in minimums:
             excluded = 1 if passes and noun == "change" else 0
             if few := [name for name, number in numbers.items() if excluded < number < least]:
@@ -681,12 +700,14 @@ class RunSeriesTable(Section[RunSeries]):
                 yield FEW_RUNS_NOTE(
                     models=few, runs=least, what=noun, column=column, aliases=aliases
                 )
-        for course in self.records if _seeks_changes(self) else ():
-            values = [fact.estimate.value for fact in course.results[course.effect_start_index :]]
+        for course in self.records if _is_metric_searched_for_changes(self) else ():
+            values = [
+                fact.estimate.value for fact in course.results[course.first_effect_run_index :]
+            ]
             lag = run_correlation(np.array(values, dtype=float))
             if lag > 2 / len(values) ** 0.5:
                 yield CORRELATED_RUNS_WARNING(model=course.name, lag=lag)
-        if old := [c.name for c in self.records if len(c.run_group.runs) > MAX_HISTORY_RUNS]:
+        if old := [c.name for c in self.records if len(c.recorded_runs.runs) > MAX_HISTORY_RUNS]:
             yield UNSEARCHED_OLD_RUNS_NOTE(runs=MAX_HISTORY_RUNS, models=old)
 
     def _suggested_aliases(self) -> list[str]:
@@ -695,7 +716,7 @@ class RunSeriesTable(Section[RunSeries]):
         The list is empty unless every model has one run, all runs are different, and all models
         share a task.
         """
-        setups = [course.run_group for course in self.records]
+        setups = [course.recorded_runs for course in self.records]
         names, runs = [s.series[0] for s in setups], [run.run for s in setups for run in s.runs]
         distinct = len({*names}) == len(names) == len({*runs}) == len(runs) > 1
         if not distinct or not len(reduce(np.intersect1d, (s.shared_task_codes for s in setups))):
@@ -727,7 +748,7 @@ class RunSeriesTable(Section[RunSeries]):
                 changes.setdefault(change.first_run_index + 1, {})[course.name] = change.size
         names = {
             change.first_run_index + 1:
-            f" at {_short_run_name(course.run_group.runs[change.first_run_index])}"
+            f" at {_truncated_run_name(course.recorded_runs.runs[change.first_run_index])}"
             for course in self.records for change in course.changes
         }  # fmt: skip
         rules, sizes = list[ReferenceLine](), dict[str, float]()
@@ -758,7 +779,7 @@ class RunSeriesTable(Section[RunSeries]):
         # The chart labels runs with their days if all models ran once per day on the same days.
         days: dict[float, set[str]] = {}
         for course in self.records:
-            for place, label in enumerate(course.run_group.runs, 1):
+            for place, label in enumerate(course.recorded_runs.runs, 1):
                 days.setdefault(place, set()).add(label.time[5:10])
         dated = len({day for dates in days.values() for day in dates}) == len(days)
         day_names = {run: min(dates) for run, dates in days.items()} if dated else {}
@@ -778,9 +799,9 @@ class RunTable(Section[Result]):
             cell_of_record=lambda fact: fact.extra_fields["at"][:16]),
         Column("revision", meaning="Revision of the run.",
                cell_of_record=lambda fact: fact.extra_fields["revision"]),
-        _METRIC_COLUMN,
+        _METRIC_VALUES_COLUMN,
         Column("change", "share", cell_of_record=lambda fact: fact.extra_fields["change"],
-            exists_in_section=_seeks_changes,
+            exists_in_section=_is_metric_searched_for_changes,
                meaning="Size of a change that begins at this run. For costs, a ratio."),
     )  # fmt: skip
 
@@ -788,14 +809,14 @@ class RunTable(Section[Result]):
 class TrendRunner(CommandRunner, TrendOptions):
     """Reads the history of `passk trend` and computes the report."""
 
-    sections = (RunSeriesTable, RunTable)
+    sections = (ModelTrendTable, RunTable)
 
     missing_bounds_refusal: ClassVar[str] = "a history contains one number of passes per task"
 
-    def read_analysis(self, options: SharedOptions, read: CountsFunction) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: ReadCountsFunction) -> Analysis:
         confidence = options.confidence
         _ = confidence.method
-        raise_first_applicable_error("contradicting-options", (
+        raise_for_first_true_condition("contradicting-options", (
             self.acknowledge is not None and not self.fail,
             OptionWithValue("--acknowledge"), "this option needs a verdict on the newest runs",
             (SuggestedFix({"--fail": True}, "adds --fail"), SuggestedFix({"--acknowledge": None})),
@@ -806,12 +827,12 @@ class TrendRunner(CommandRunner, TrendOptions):
                 "passk does not search for changes of a ratio, so no change can fail the command",
                 settles=[SuggestedFix({"-m": "pass@1"})],
             )  # fmt: skip
-        if confidence.level not in _ALPHA_BY_LEVEL:
+        if confidence.level not in _ALPHA_BY_CONFIDENCE_LEVEL:
             raise ParameterError(
                 OptionWithValue("--level", f"{confidence.level:g}"),
                 "passk trend supports only the levels 0.9, 0.95 and 0.99", name="invalid-method",
                 settles=[SuggestedFix({
-                    "--level": min(_ALPHA_BY_LEVEL,
+                    "--level": min(_ALPHA_BY_CONFIDENCE_LEVEL,
                         key=lambda level: abs(level - confidence.level)),
                 })],
             )  # fmt: skip
@@ -860,7 +881,7 @@ class TrendRunner(CommandRunner, TrendOptions):
                 )
                 for place, run in enumerate(setup.runs)
             )  # fmt: skip
-            courses.append(_run_series(setup, name, run_facts, study))
+            courses.append(_analyse_run_series(setup, name, run_facts, study))
         rows = [
             replace(fact, extra_fields={**fact.extra_fields, "change": sizes.get(place)})
             for course in courses
@@ -871,7 +892,7 @@ class TrendRunner(CommandRunner, TrendOptions):
         if self.fail:
             acknowledged = self._acknowledged_run(study.counts)
             courses = [course.with_verdict(metric, acknowledged) for course in courses]
-        tables = RunSeriesTable(pooled_study, courses), RunTable(pooled_study, rows)
+        tables = ModelTrendTable(pooled_study, courses), RunTable(pooled_study, rows)
         report = build_report(pooled_study, tables)
         return replace(report, checks=tuple(c.verdict for c in courses if c.verdict))
 
@@ -926,7 +947,7 @@ def _run_groups_with_amounts(
     return priced, tuple(messages)
 
 
-def _run_series(
+def _analyse_run_series(
     setup: RunGroup, name: SeriesKey, facts: tuple[Result, ...], study: Analysis
 ) -> RunSeries:
     confidence, (metric,) = study.confidence, study.metrics
@@ -935,7 +956,7 @@ def _run_series(
     if metric.definition.amount_unit:
         attempts = study.counts.attempts[metric.definition.required_attempt_data]
         means, floors, sizes = _log_amount_statistics(attempts, setup)
-    alpha = _ALPHA_BY_LEVEL[confidence.level]
+    alpha = _ALPHA_BY_CONFIDENCE_LEVEL[confidence.level]
     points = (
         []
         if metric.definition.is_ratio_of_means

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from passk_cli.commands.command import Command
-from passk_cli.commands.gate import TRUST_RULES
+from passk_cli.commands.gate import TRUST_RULES_OPTION
 from passk_cli.commands.gate.rules import MaxDrop, MaxIncrease, Minimum, NoRegression
 from passk_cli.files.request import Request
 from passk_cli.option import ANY_DATA, Option
@@ -75,7 +75,7 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         detail="Files on the command line replace the runs of the suite, and options replace the"
         " options of the suite.",
     )] = None
-    trust_rules: TRUST_RULES = False
+    trust_rules: TRUST_RULES_OPTION = False
     suite: Annotated[str | None, Option(
         "--suite", "NAME", "Use this suite of the rules file.",
         only_in_full_help=True)] = None

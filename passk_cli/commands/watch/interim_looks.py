@@ -12,10 +12,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from passk_cli.cleanup import st_mode_of_path, write_atomically
+from passk_cli.cleanup import st_mode_or_regular_if_missing, write_atomically
 from passk_cli.commands.watch.task_order import RunProgress
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.export import exclusive_access, require_folder
+from passk_cli.files.export import exclusive_access, require_folder_of_output_file
 from passk_cli.files.sources.arguments import split_label
 from passk_cli.inference.alpha_spending import z_boundaries
 from passk_cli.limits import refuse_too_many
@@ -54,14 +54,14 @@ class WatchPlan:
         plan = cls(total_tasks, attempts, step or -(-total_tasks // _DEFAULT_LOOKS), level)
         fewer = SuggestedFix({"--every": -(-total_tasks // MOST_LOOKS)}, "plans fewer looks")
         place = OptionWithValue("--every", str(step))
-        refuse_too_many("looks", len(plan.look_sizes), MOST_LOOKS, fewer, place=place)
+        refuse_too_many("looks", len(plan.task_counts_at_looks), MOST_LOOKS, fewer, place=place)
         return plan
 
     @property
-    def look_sizes(self) -> list[int]:
+    def task_counts_at_looks(self) -> list[int]:
         """The number of tasks that each interim look counts. The last look counts all tasks.
 
-        >>> WatchPlan(10, 1, 4, 0.95).look_sizes
+        >>> WatchPlan(10, 1, 4, 0.95).task_counts_at_looks
         [4, 8, 10]
         """
         return [
@@ -72,7 +72,7 @@ class WatchPlan:
     @cached_property
     def boundaries(self) -> list[float]:
         """For each look, the distance from the limit (in standard errors) that a verdict needs."""
-        shares = tuple(size / self.total_tasks for size in self.look_sizes)
+        shares = tuple(size / self.total_tasks for size in self.task_counts_at_looks)
         return z_boundaries(shares, 1 - self.level)
 
 
@@ -94,7 +94,7 @@ class InterimLook:
 
 
 @dataclass
-class InterimLooks:
+class InterimLooksRecord:
     """All interim looks at a run, stored in a looks file or, without a path, only in memory.
 
     plan_settings : maps names to values that describe the plan, the rules and the baseline.
@@ -107,7 +107,7 @@ class InterimLooks:
     path: Path | None = None
 
     @classmethod
-    def from_file(cls, path: Path | None, setup: Mapping[str, Any]) -> InterimLooks:
+    def from_file(cls, path: Path | None, setup: Mapping[str, Any]) -> InterimLooksRecord:
         """Read a looks file. A file that does not exist or is empty contains no looks.
 
         Errors: DataError if the file is not a looks file, or belongs to another plan.
@@ -135,7 +135,9 @@ class InterimLooks:
         ]
         if differing:
             name = differing[0]
-            old, new = (_value_text(setup.get(name)) for setup in (recorded_setup, current_setup))
+            old, new = (
+                _plan_setting_text(setup.get(name)) for setup in (recorded_setup, current_setup)
+            )
             fix = SuggestedFix({"--looks": Placeholder("FILE")}, "starts again in another file")
             raise DataError(
                 str(path),
@@ -148,15 +150,15 @@ class InterimLooks:
     def require_unchanged_outcomes(self, progress: RunProgress, data: Callable[[], str]) -> None:
         """Raise a DataError if outcomes that the last interim look counted have changed."""
         last, place = self.looks[-1], str(self.path)
-        if progress.countable_task_count < last.tasks:
+        if progress.complete_task_count_from_start < last.tasks:
             raise DataError(
                 place,
                 f"the last interim look included {last.tasks} tasks, but now only"
-                f" {progress.countable_task_count} tasks are complete",
+                f" {progress.complete_task_count_from_start} tasks are complete",
                 "check that the files belong to the same run", name="other-run",
             )  # fmt: skip
         if (
-            tuple(progress.ordered_tasks[: last.tasks]) != tuple(self.counted_task_names)
+            tuple(progress.tasks_in_counting_order[: last.tasks]) != tuple(self.counted_task_names)
             or data() != last.data
         ):
             raise DataError(
@@ -179,10 +181,10 @@ class InterimLooks:
             write_atomically(self.path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
 
-def _value_text(value: Any) -> str:
+def _plan_setting_text(value: Any) -> str:
     """Write one setting of a plan as text for an error message.
 
-    >>> _value_text(["a", "b"]), _value_text(None), _value_text(0.9)
+    >>> _plan_setting_text(["a", "b"]), _plan_setting_text(None), _plan_setting_text(0.9)
     ('a, b', 'none', '0.9')
     """
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
@@ -192,7 +194,7 @@ def _value_text(value: Any) -> str:
 
 def parse_looks_path(name: str) -> str:
     """Check the value of --looks, or raise a ParameterError if the folder does not exist."""
-    require_folder(Path(name))
+    require_folder_of_output_file(Path(name))
     return name
 
 
@@ -219,7 +221,7 @@ def default_looks_path(files: Sequence[str]) -> Path:
 @contextmanager
 def exclusive_lock(path: Path | None) -> Iterator[None]:
     """Lock the looks file, or raise a ParameterError if another process has locked the file."""
-    if path is None or not stat.S_ISREG(st_mode_of_path(str(path))):
+    if path is None or not stat.S_ISREG(st_mode_or_regular_if_missing(str(path))):
         yield
         return
     with exclusive_access(path, path.with_name(f".{path.name}.lock"), wait=False):

@@ -16,7 +16,7 @@ from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
 # The order of the tasks comes from a list that the user provides, or from the dataset in the files.
 LIST, DATASET = "list", "dataset"
-AttemptsByTask = Mapping[str, Mapping[str, int]]
+AttemptCountByTaskAndModel = Mapping[str, Mapping[str, int]]
 
 
 def parse_order(value: Any) -> tuple[str, ...]:
@@ -41,35 +41,35 @@ def parse_order(value: Any) -> tuple[str, ...]:
 class RunProgress(NamedTuple):
     """How much of a plan is complete.
 
-    countable_task_count : number of tasks before the first incomplete task, which an interim look
-        may count.
-    waiting_task_count : number of complete tasks that come after an incomplete task.
+    complete_task_count_from_start : number of tasks before the first incomplete task, which an
+        interim look may count.
+    waiting_complete_task_count : number of complete tasks that come after an incomplete task.
     """
 
-    ordered_tasks: Sequence[str]
-    countable_task_count: int
-    waiting_task_count: int
+    tasks_in_counting_order: Sequence[str]
+    complete_task_count_from_start: int
+    waiting_complete_task_count: int
 
 
 @dataclass(frozen=True)
-class TaskOrder:
+class TaskCountingOrder:
     """The order in which interim looks count the tasks.
 
     task_names : names of the tasks in order. With COMPLETION_ORDER, only the tasks that earlier
         looks counted.
-    last_position_by_task : maps each task to the position of its last attempt in the files; empty
-        without COMPLETION_ORDER.
+    last_attempt_position_by_task : maps each task to the position of its last attempt in the files;
+        empty without COMPLETION_ORDER.
     """
 
     task_names: Sequence[str]
     order_source: str
-    last_position_by_task: Mapping[str, float] = field(default_factory=dict)
+    last_attempt_position_by_task: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def from_options(
         cls, names: Sequence[str], counts: Counts, quarantine: Collection[str],
         total_tasks: int | None, attempts: int | None = None,
-    ) -> TaskOrder:  # fmt: skip
+    ) -> TaskCountingOrder:  # fmt: skip
         """Use the order of --order or, without this option, the order of the dataset in the files.
 
         attempts : planned attempts per task, or None to check only that an order is known.
@@ -82,7 +82,9 @@ class TaskOrder:
         )
         if not order.task_names:
             plan = dict[str, Any]()
-            attempts_made = attempts_by_task(counts, {model for model, *_ in counts.series})
+            attempts_made = attempt_counts_by_task_and_model(
+                counts, {model for model, *_ in counts.series}
+            )
             if attempts is not None:
                 numbers = (max(by_model.values()) for by_model in attempts_made.values())
                 most = max(numbers, default=0)
@@ -114,7 +116,7 @@ class TaskOrder:
 
     def progress(
         self,
-        attempts_made: AttemptsByTask,
+        attempts_made: AttemptCountByTaskAndModel,
         models: Collection[str],
         attempts: int,
         total_tasks: int,
@@ -129,13 +131,17 @@ class TaskOrder:
             new_tasks = sorted(complete.difference(tasks))
             tasks = (
                 *tasks,
-                *sorted(new_tasks, key=lambda task: self.last_position_by_task.get(task, 0.0)),
+                *sorted(
+                    new_tasks, key=lambda task: self.last_attempt_position_by_task.get(task, 0.0)
+                ),
             )
         is_complete = [task in complete for task in tasks[:total_tasks]]
         countable = is_complete.index(False) if False in is_complete else len(is_complete)
         return RunProgress(tasks[:total_tasks], countable, sum(is_complete[countable:]))
 
-    def require_planned_tasks(self, attempts_made: AttemptsByTask, attempts: int) -> None:
+    def refuse_unplanned_attempts(
+        self, attempts_made: AttemptCountByTaskAndModel, attempts: int
+    ) -> None:
         """Raise a DataError for a task that is not in the order or has too many attempts."""
         for task, by_model in attempts_made.items():
             if max(by_model.values()) > attempts:
@@ -154,7 +160,9 @@ class TaskOrder:
             )  # fmt: skip
 
 
-def attempts_by_task(counts: Counts, models: Collection[str]) -> AttemptsByTask:
+def attempt_counts_by_task_and_model(
+    counts: Counts, models: Collection[str]
+) -> AttemptCountByTaskAndModel:
     """Map each task to the number of attempts by each model.
 
     The numbers include attempts without an outcome.

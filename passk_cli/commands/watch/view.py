@@ -18,11 +18,11 @@ from passk_cli.commands.gate.rulebook import SuiteEntry, read_rulebook
 from passk_cli.commands.gate.rules import BY_INTERVAL, is_given
 from passk_cli.commands.gate.runner import GateRunner
 from passk_cli.commands.gate.view import RuleTable
-from passk_cli.commands.runner import CommandRunner, CountsFunction, SharedOptions
+from passk_cli.commands.runner import CommandRunner, ReadCountsFunction, SharedOptions
 from passk_cli.commands.watch import COMPLETION_ORDER, REFUSED_GATE_OPTIONS, WatchOptions
 from passk_cli.commands.watch.interim_looks import (
     InterimLook,
-    InterimLooks,
+    InterimLooksRecord,
     WatchPlan,
     default_looks_path,
     exclusive_lock,
@@ -32,13 +32,13 @@ from passk_cli.commands.watch.task_order import (
     DATASET,
     LIST,
     RunProgress,
-    TaskOrder,
-    attempts_by_task,
+    TaskCountingOrder,
+    attempt_counts_by_task_and_model,
     last_attempt_positions,
 )
 from passk_cli.commands.watch.watched_run import WatchedRun
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, PasskError, raise_first_applicable_error
+from passk_cli.errors import DataError, ParameterError, PasskError, raise_for_first_true_condition
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import resolved_file_paths
 from passk_cli.inference.alpha_spending import level_at_boundary
@@ -150,7 +150,7 @@ _AFTER_TASKS_PREFIX = "After {looked} of {planned:task}, "
 
 
 @dataclass(frozen=True)
-class LookTable(RuleTable):
+class WatchedRuleTable(RuleTable):
     """One row per rule, judged at the look that gave the rule a verdict, or at the last look.
 
     outcome : PASS, FAIL or UNDECIDED_AT_END, or "" if the run continues.
@@ -187,7 +187,7 @@ class LookTable(RuleTable):
 
     def results(self) -> Sequence[Result]:
         plan, rows = self.run.plan, []
-        limits = dict(zip(plan.look_sizes, plan.boundaries, strict=True))
+        limits = dict(zip(plan.task_counts_at_looks, plan.boundaries, strict=True))
         for row in super().results():
             limit = limits.get(row.size.tasks or 0, math.inf)
             more = {
@@ -209,9 +209,10 @@ class LookTable(RuleTable):
         plan = self.run.plan
         return {
             "looked": self.counted_task_count, "planned": plan.total_tasks,
-            "done": self.progress.countable_task_count,
+            "done": self.progress.complete_task_count_from_start,
             "chance": "" if self.decision_chance is None else _percent(self.decision_chance),
-            "next": next((size for size in plan.look_sizes if size > self.counted_task_count),
+            "next": next(
+                (size for size in plan.task_counts_at_looks if size > self.counted_task_count),
                 None),
             "look": "next" if self.looks else "first",
         }  # fmt: skip
@@ -234,7 +235,8 @@ class LookTable(RuleTable):
             f"{plural(self.counted_task_count, 'task')} ×"
             f" {plural(plan.attempts_per_task, 'attempt')}"
         )
-        yield f"look {len(self.looks)} of {len(plan.look_sizes)}{f': {size}' * bool(self.looks)}"
+        looks = f"look {len(self.looks)} of {len(plan.task_counts_at_looks)}"
+        yield f"{looks}: {size}" if self.looks else looks
         if self.looks:
             limit, all_looks = plan.boundaries[len(self.looks) - 1], f"{100 * plan.level:g} %"
             at = "too early"
@@ -262,10 +264,10 @@ class LookTable(RuleTable):
             yield TASKS_LACK_ATTEMPTS_NOTE(
                 short=len(short), made=few, attempts=plan.attempts_per_task
             )
-        if progress.waiting_task_count and not self.outcome:
+        if progress.waiting_complete_task_count and not self.outcome:
             yield WAITING_FOR_TASK_NOTE(
-                behind=progress.waiting_task_count,
-                task=progress.ordered_tasks[progress.countable_task_count],
+                behind=progress.waiting_complete_task_count,
+                task=progress.tasks_in_counting_order[progress.complete_task_count_from_start],
             )
         if remaining and self.outcome in (PASS, FAIL):
             yield STOPPED_EARLY_NOTE(left=remaining)
@@ -316,7 +318,7 @@ def _level_words(level: float) -> str:
 class WatchRunner(CommandRunner, WatchOptions):
     """Reads the run of `passk watch` and computes the report."""
 
-    sections = (LookTable,)
+    sections = (WatchedRuleTable,)
 
     @classmethod
     def parse_options(
@@ -341,7 +343,7 @@ class WatchRunner(CommandRunner, WatchOptions):
             ]
             source = entry.values["runs"] if source is None else source
             values = {**suite_options, **overrides}
-        raise_first_applicable_error("contradicting-options", (
+        raise_for_first_true_condition("contradicting-options", (
             given.rules is None and given.suite is not None, 
             OptionWithValue("--suite", given.suite),
             "this option selects a suite of a rules file, but no rules file is given",
@@ -361,7 +363,7 @@ class WatchRunner(CommandRunner, WatchOptions):
             quarantine = tuple(flaky.task for flaky in entry.suite.active_quarantine)
             question = replace(question, quarantine=quarantine, skipped_rules=tuple(skipped))
         question.gate_runner(options).require_rules()
-        raise_first_applicable_error(
+        raise_for_first_true_condition(
             "contradicting-options",
             (question.follow and options.is_readable_only_once, OptionWithValue("--follow"),
              "passk cannot read a pipe twice; name a file", ()),
@@ -372,7 +374,7 @@ class WatchRunner(CommandRunner, WatchOptions):
         )  # fmt: skip
         return question, options
 
-    def read_and_report(self, options: SharedOptions, read: CountsFunction) -> Report:
+    def read_and_report(self, options: SharedOptions, read: ReadCountsFunction) -> Report:
         path = default_looks_path(options.files) if options.files and not self.looks else None
         path = Path(self.looks) if self.looks else path
         with exclusive_lock(path):
@@ -380,7 +382,9 @@ class WatchRunner(CommandRunner, WatchOptions):
                 return self._make_due_looks(options, read, path).report
             return self._follow(options, read, path)
 
-    def _follow(self, options: SharedOptions, read: CountsFunction, path: Path | None) -> Report:
+    def _follow(
+        self, options: SharedOptions, read: ReadCountsFunction, path: Path | None
+    ) -> Report:
         """Repeat interim looks until one of the looks gives the run a verdict.
 
         If passk cannot read a file, the file may be incomplete, so passk waits before it raises an
@@ -407,15 +411,15 @@ class WatchRunner(CommandRunner, WatchOptions):
                     patience -= 1
 
     def _make_due_looks(
-        self, options: SharedOptions, read: CountsFunction, path: Path | None
-    ) -> LookTable:
+        self, options: SharedOptions, read: ReadCountsFunction, path: Path | None
+    ) -> WatchedRuleTable:
         def read_run(request: Request, source: Any = None, /) -> Counts:
             counts = read(request, options.source if source is None else source)
             return counts.without_tasks(self.quarantine)
 
         gate = self.gate_runner(options)
         study = gate.read_analysis(options, read_run)
-        order = TaskOrder.from_options(
+        order = TaskCountingOrder.from_options(
             self.order, study.counts, self.quarantine, self.planned, self.attempts
         )
         if study.baseline is None:
@@ -431,39 +435,42 @@ class WatchRunner(CommandRunner, WatchOptions):
         total_tasks = self.planned or len(order.task_names)
         level = study.confidence.level
         plan = WatchPlan.from_options(total_tasks, self.attempts, self.every, level)
-        looks = InterimLooks.from_file(
+        looks = InterimLooksRecord.from_file(
             path, self._plan_settings(gate, study, plan, order.order_source, models)
         )
         if order.order_source == COMPLETION_ORDER:
             counts_by_line = read_run(replace(gate.request(options), attempts=("line",)))
-            order = TaskOrder(
+            order = TaskCountingOrder(
                 looks.counted_task_names,
                 COMPLETION_ORDER,
                 last_attempt_positions(counts_by_line, models),
             )
-        attempts_made = attempts_by_task(sides.counts, models)
-        order.require_planned_tasks(attempts_made, self.attempts)
+        attempts_made = attempt_counts_by_task_and_model(sides.counts, models)
+        order.refuse_unplanned_attempts(attempts_made, self.attempts)
         run, recorded_looks = WatchedRun(gate, study, plan, order, attempts_made), looks.looks
         if recorded_looks:
             tasks = recorded_looks[-1].tasks
             looks.require_unchanged_outcomes(
                 run.progress, lambda: outcome_digest(run.counts_of_first_tasks(tasks))
             )
-        reached = sum(size <= run.progress.countable_task_count for size in plan.look_sizes)
+        reached = sum(
+            size <= run.progress.complete_task_count_from_start
+            for size in plan.task_counts_at_looks
+        )
         while not (outcome := run.outcome(recorded_looks)) and len(recorded_looks) < reached:
             is_last = len(recorded_looks) == reached - 1
-            recorded_looks.append(run.next_look(recorded_looks, forecast=is_last))
-        looks.write(run.progress.ordered_tasks)
+            recorded_looks.append(run.make_next_look(recorded_looks, forecast=is_last))
+        looks.write(run.progress.tasks_in_counting_order)
         judged = JudgedRun(gate, gate.gate_context(study))
         if recorded_looks:
-            judged = run.judged_at_looks(recorded_looks)
-        return LookTable(
+            judged = run.judge_at_deciding_or_last_look(recorded_looks)
+        return WatchedRuleTable(
             study, judged.report_rows, [judged], run=run, looks=recorded_looks, outcome=outcome,
             skipped_rules=self.skipped_rules, looks_path=None if self.looks else path,
         )  # fmt: skip
 
     def require_sufficient_data(self, options: SharedOptions, counts: Counts) -> None:
-        TaskOrder.from_options(self.order, counts, self.quarantine, self.planned)
+        TaskCountingOrder.from_options(self.order, counts, self.quarantine, self.planned)
 
     def gate_runner(self, options: SharedOptions) -> GateRunner:
         """A runner of passk gate with the same rules, in which baseline tasks may be missing.
@@ -473,7 +480,7 @@ class WatchRunner(CommandRunner, WatchOptions):
         names = {option.name for option in fields(GateOptions)} - {"attempts", "rules"}
         rule_options = {name: getattr(self, name) for name in names if hasattr(self, name)}
         gate = GateRunner(**rule_options, unpaired="drop")
-        for metric in gate.needed_metrics(options.metric_options.metrics):
+        for metric in gate.metrics_of_all_rules(options.metric_options.metrics):
             refuse_ranged_metrics([metric], "--min")
             if metric.k > self.attempts:
                 raise ParameterError(

@@ -11,7 +11,11 @@ from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rules import Minimum, RelativeLimit
 from passk_cli.commands.gate.runner import GateRunner
 from passk_cli.commands.watch.interim_looks import InterimLook, WatchPlan, outcome_digest
-from passk_cli.commands.watch.task_order import AttemptsByTask, RunProgress, TaskOrder
+from passk_cli.commands.watch.task_order import (
+    AttemptCountByTaskAndModel,
+    RunProgress,
+    TaskCountingOrder,
+)
 from passk_cli.errors import DataError
 from passk_cli.inference.alpha_spending import (
     SMALLEST_LOOK_ALPHA,
@@ -28,11 +32,11 @@ from passk_cli.suggested_fix import SuggestedFix
 # UNDECIDED_AT_END is the outcome of a complete run if no interim look decided the run.
 UNDECIDED_AT_END = "end"
 # Forecasts assume that the true share varies around its limit with the standard deviation
-# _PRIOR_DEVIATION.
-_PRIOR_DEVIATION = 0.1
-# Standard errors are derived from an interval at the level _INTERVAL_LEVEL, because a sample
-# variance may be 0.
-_INTERVAL_LEVEL = 0.95
+# _FORECAST_PRIOR_DEVIATION.
+_FORECAST_PRIOR_DEVIATION = 0.1
+# Standard errors are derived from an interval at the level _FORECAST_INTERVAL_LEVEL, because a
+# sample variance may be 0.
+_FORECAST_INTERVAL_LEVEL = 0.95
 
 
 def judgement_key(line: Judgement) -> str:
@@ -46,8 +50,8 @@ class WatchedRun:
     gate_runner: GateRunner
     study: Analysis
     plan: WatchPlan
-    order: TaskOrder
-    attempts_made: AttemptsByTask
+    order: TaskCountingOrder
+    attempts_made: AttemptCountByTaskAndModel
 
     @property
     def models(self) -> frozenset[str]:
@@ -61,7 +65,7 @@ class WatchedRun:
 
     def counts_of_first_tasks(self, tasks: int) -> Counts:
         """The counts of the first `tasks` tasks, or a DataError if none of them has an outcome."""
-        counts, first = self.study.counts, set(self.progress.ordered_tasks[:tasks])
+        counts, first = self.study.counts, set(self.progress.tasks_in_counting_order[:tasks])
         try:
             return counts.without_tasks([task for task in counts.tasks if task not in first])
         except ValueError:
@@ -79,10 +83,10 @@ class WatchedRun:
         for series, coverage in context.coverages.items():
             base = sides.base_series(series)
             if coverage is not None and coverage.extra and base is not None:
-                base_codes = set(sides.baseline_task_codes[base].tolist())
+                base_codes = set(sides.task_codes_by_baseline_series[base].tolist())
                 codes = (
                     code
-                    for code in sides.task_codes_by_series[series].tolist()
+                    for code in sides.task_codes_by_candidate[series].tolist()
                     if code not in base_codes
                 )
                 name = sides.counts.tasks[next(codes)]
@@ -93,10 +97,14 @@ class WatchedRun:
                 )  # fmt: skip
         return JudgedRun(self.gate_runner, context).judge(level)
 
-    def next_look(self, looks: Sequence[InterimLook], *, forecast: bool) -> InterimLook:
+    def make_next_look(self, looks: Sequence[InterimLook], *, forecast: bool) -> InterimLook:
         """Make the next interim look, and compute the chance of a decision if `forecast` is set."""
         place = len(looks)
-        tasks, limit, verdicts = self.plan.look_sizes[place], self.plan.boundaries[place], {}
+        tasks, limit, verdicts = (
+            self.plan.task_counts_at_looks[place],
+            self.plan.boundaries[place],
+            {},
+        )
         if math.isfinite(limit):
             lines = self.judge_first_tasks(tasks, level_at_boundary(limit)).judgements
             verdicts = {judgement_key(line): line.verdict for line in lines}
@@ -113,7 +121,7 @@ class WatchedRun:
         share, all_pass, none_fails = tasks / self.plan.total_tasks, 1.0, 1.0
         if share >= 1:
             return 0.0
-        part = self.judge_first_tasks(tasks, _INTERVAL_LEVEL)
+        part = self.judge_first_tasks(tasks, _FORECAST_INTERVAL_LEVEL)
         for line in part.judgements:
             number, limit = line.result.estimate, line.limit or 0.0
             if judgement_key(line) in decided:
@@ -129,12 +137,14 @@ class WatchedRun:
             if not isinstance(self.gate_runner.active_rules[line.rule_index], Minimum):
                 away = parse_metric(line.result.name).better_sign * number.value + limit
             error = (
-                (number.high - number.low) / 2 / STANDARD_NORMAL.inv_cdf((1 + _INTERVAL_LEVEL) / 2)
+                (number.high - number.low)
+                / 2
+                / STANDARD_NORMAL.inv_cdf((1 + _FORECAST_INTERVAL_LEVEL) / 2)
             )
             if not 0 < error < math.inf:
                 return None
             shares = number.unit == "share" or isinstance(line.limit, RelativeLimit)
-            prior = _PRIOR_DEVIATION if shares else math.inf
+            prior = _FORECAST_PRIOR_DEVIATION if shares else math.inf
             up, down = decision_chances(away, error, share, self.plan.boundaries[-1], prior)
             all_pass, none_fails = all_pass * up, none_fails * (1 - down)
         return min(all_pass + 1 - none_fails, 1.0)
@@ -158,7 +168,7 @@ class WatchedRun:
             return PASS
         return UNDECIDED_AT_END if last.tasks == self.plan.total_tasks else ""
 
-    def judged_at_looks(self, looks: Sequence[InterimLook]) -> JudgedRun:
+    def judge_at_deciding_or_last_look(self, looks: Sequence[InterimLook]) -> JudgedRun:
         """All judgements at the last interim look, with the verdicts of earlier looks.
 
         Undecided judgements do not suggest a number of tasks, because the plan sets this number.

@@ -16,7 +16,7 @@ import numpy as np
 from passk_cli.arrays import Ints
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
-from passk_cli.files.attempts.query import AttemptQuery, is_missing_value_sql
+from passk_cli.files.attempts.query import AttemptFactQueries, is_missing_value_sql
 from passk_cli.files.counting.diagnosis import first_matching_rows
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import BOUNDS, KEEP_MISSING, MISSING_COST_FIXES
@@ -56,7 +56,7 @@ _NON_MODEL_COST_WORDS = frozenset(
 _NON_DOLLAR_CURRENCY_WORDS = frozenset(
     "eur euro euros gbp chf jpy yen cny rmb yuan inr krw brl cad aud sek nok dkk pln czk".split()
 )
-_COST_COLUMN_WORDS = {"cost": {"cost", "costs", "usd"}, "tokens": {"tokens", "overhead"}}
+_AMOUNT_COLUMN_WORDS_BY_ROLE = {"cost": {"cost", "costs", "usd"}, "tokens": {"tokens", "overhead"}}
 _MISSING_IS_NOT_ZERO_TEXT = (
     "A missing amount is not 0. Harnesses often write nothing after a timeout or a crash, and these"
     " attempts may be the most expensive ones."
@@ -97,7 +97,7 @@ MISSING_COSTS_BOUNDED_WARNING = DiagnosticType(
     example="warning[missing-costs-bounded]: 28 attempts without a cost may have used any amount:"
     " glm 28 of 75 (9 passed, 19 failed; timeout 1)",
 )  # fmt: skip
-HISTORY_WITHOUT_COSTS_NOTE = DiagnosticType(
+MISSING_COSTS_KEPT_NOTE = DiagnosticType(
     "missing-costs-kept", NOTE,
     "the history records no {noun} for {attempts:attempt}: {models}",
     "choose how missing amounts count when you run passk trend",
@@ -109,12 +109,12 @@ HISTORY_WITHOUT_COSTS_NOTE = DiagnosticType(
     " passed, 19 failed; timeout 1); choose how missing amounts count when you run passk trend",
 )  # fmt: skip
 _MESSAGE_BY_COST_POLICY = {
-    KEEP_MISSING: HISTORY_WITHOUT_COSTS_NOTE,
+    KEEP_MISSING: MISSING_COSTS_KEPT_NOTE,
     "drop": MISSING_COSTS_DROPPED_WARNING,
     "mean": MISSING_COSTS_ESTIMATED_WARNING,
     BOUNDS: MISSING_COSTS_BOUNDED_WARNING,
 }
-ALL_COSTS_ZERO_WARNING = DiagnosticType(
+MODEL_COSTS_ALL_ZERO_WARNING = DiagnosticType(
     "unpriced-models", WARNING,
     "every attempt by {models:and} costs 0, probably because the price is unknown",
     SuggestedFix({"--price": Placeholder("FILE")}, "computes costs from tokens"),
@@ -124,7 +124,7 @@ ALL_COSTS_ZERO_WARNING = DiagnosticType(
     example="warning[unpriced-models]: every attempt by local-llama costs 0, probably because the"
     " price is unknown; --price FILE computes costs from tokens",
 )  # fmt: skip
-ALL_AMOUNTS_ZERO_WARNING = DiagnosticType(
+UNCOUNTED_AMOUNTS_WARNING = DiagnosticType(
     "uncounted-amounts", WARNING,
     "the files contain 0 as the {noun} of every attempt by {models:and}, probably because the"
     " harness did not record this amount",
@@ -135,7 +135,7 @@ ALL_AMOUNTS_ZERO_WARNING = DiagnosticType(
     example="warning[uncounted-amounts]: the files contain 0 as the duration of every attempt by"
     " codex, probably because the harness did not record this amount",
 )  # fmt: skip
-ZERO_COSTS_WARNING = DiagnosticType(
+SOME_MODEL_COSTS_ZERO_WARNING = DiagnosticType(
     "zero-costs", WARNING,
     "{attempts:attempt} {attempts:costs|cost} 0, but other attempts by the same model cost more:"
     " {models}",
@@ -186,7 +186,7 @@ OTHER_COST_COLUMNS_NOTE = DiagnosticType(
     example="note[other-costs]: passk reads cost from agent_cost, which does not include user_cost;"
     " --field 'cost=agent_cost+user_cost' adds all columns",
 )  # fmt: skip
-COSTS_NOT_IN_FILES_NOTE = DiagnosticType(
+NON_MODEL_COSTS_UNKNOWN_NOTE = DiagnosticType(
     "unknown-costs", NOTE,
     "the {noun} includes only the model; the files do not contain the {noun} of {others}",
     meaning="A simulated user or a judge that is a model also costs money. The files do not contain"
@@ -207,7 +207,7 @@ AMOUNT_COLUMNS_NOTE = DiagnosticType(
     " duration=latency:ms`.",
     example="note[amount-read]: passk reads duration as latency:ms, in seconds",
 )  # fmt: skip
-CONFLICTING_UNIT_WARNING = DiagnosticType(
+NAME_CONTRADICTS_UNIT_WARNING = DiagnosticType(
     "other-unit", WARNING,
     "the name of {column} suggests {other}, but passk reads its values as {unit}",
     meaning="The option --field names a column for an amount, and the name of the column contains"
@@ -243,7 +243,7 @@ COST_FROM_TOKENS_NOTE = DiagnosticType(
 
 
 @dataclass
-class _AttemptShare:
+class _AttemptsWithProperty:
     """How many attempts by a model have a property, such as a missing cost.
 
     total : the number of all attempts by the model.
@@ -264,7 +264,7 @@ class _AttemptShare:
         return f"{model} {self.attempts_with_property:,} of {self.total:,} ({details})"
 
 
-def apply_missing_cost(counts: Counts, query: AttemptQuery) -> Counts:
+def apply_missing_cost(counts: Counts, query: AttemptFactQueries) -> Counts:
     """Apply --missing-cost to attempts without an amount, such as a cost. Return new counts, which
     also contain messages about the amounts.
 
@@ -286,7 +286,7 @@ def apply_missing_cost(counts: Counts, query: AttemptQuery) -> Counts:
         c = np.bincount(attempts.row_cell_indices, attempts.pass_count * lost, cells).astype(
             np.int64
         )
-        models, total = _missing_amount_texts(counts, role, n, c, query), int(counts.n.sum())
+        models, total = _describe_missing_by_model(counts, role, n, c, query), int(counts.n.sum())
         if policy == "error" or (policy == "drop" and lost.all()):
             raise _missing_cost_error(role, models, n, counts, query)
         if policy in ("drop", "mean"):
@@ -304,7 +304,7 @@ def apply_missing_cost(counts: Counts, query: AttemptQuery) -> Counts:
 
 
 def _missing_cost_error(
-    role: str, models: Sequence[str], lost: Ints, counts: Counts, query: AttemptQuery
+    role: str, models: Sequence[str], lost: Ints, counts: Counts, query: AttemptFactQueries
 ) -> DataError:
     request = query.statement.request
     noun = (
@@ -321,22 +321,24 @@ def _missing_cost_error(
     return DataError(row.place, problem, remedy, name="missing-cost", settles=settles)
 
 
-def _missing_amount_texts(
-    counts: Counts, role: str, lost: Ints, passed: Ints, query: AttemptQuery
+def _describe_missing_by_model(
+    counts: Counts, role: str, lost: Ints, passed: Ints, query: AttemptFactQueries
 ) -> list[str]:
     """Describe the missing amounts of each model. The model with the most missing amounts comes
     first."""
-    reasons = _reason_counts(query, role, "value IS NULL")
-    sums = _sums_by_model(counts, counts.n, lost, passed)
+    reasons = _failure_reason_counts_by_model(query, role, "value IS NULL")
+    sums = _sum_cells_by_model(counts, counts.n, lost, passed)
     shares = {
-        name: _AttemptShare(total, number, passes, reasons.get(name, {}))
+        name: _AttemptsWithProperty(total, number, passes, reasons.get(name, {}))
         for name, (total, number, passes) in sums.items()
     }
     most = sorted(shares.items(), key=lambda pair: -pair[1].attempts_with_property)
     return [share.text(name) for name, share in most if share.attempts_with_property]
 
 
-def _reason_counts(query: AttemptQuery, role: str, where: str) -> dict[str, Counter[str]]:
+def _failure_reason_counts_by_model(
+    query: AttemptFactQueries, role: str, where: str
+) -> dict[str, Counter[str]]:
     role_columns = {c for batch in query.statement.batches for c in batch.roles.columns().values()}
     columns = [
         name for name in _FAILURE_REASON_COLUMNS if name in query.data_columns - role_columns
@@ -344,7 +346,9 @@ def _reason_counts(query: AttemptQuery, role: str, where: str) -> dict[str, Coun
     reasons: dict[str, Counter[str]] = {}
     if columns:
         reason = f"coalesce({', '.join(f'column{i}' for i in range(len(columns)))})"
-        rows = query.grouped_rows(f"name, {reason} AS why, count(*)", where, role, columns)
+        rows = query.select_grouped_attempt_values(
+            f"name, {reason} AS why, count(*)", where, role, columns
+        )
         for model, why, times in rows:
             # A short text can be the reason why an attempt ended, but a long text is usually an
             # explanation by a judge.
@@ -381,15 +385,15 @@ def _fill_with_cell_means(
 
 
 def _amount_messages(
-    counts: Counts, amounts: Mapping[str, AttemptValueCounts], query: AttemptQuery
+    counts: Counts, amounts: Mapping[str, AttemptValueCounts], query: AttemptFactQueries
 ) -> Iterator[Diagnostic]:
     request, batches = query.statement.request, query.statement.batches
     for role, attempts in amounts.items():
         yield from _zero_amount_messages(counts, role, attempts, query)
     if "cost" in amounts:
-        yield from _cached_cost_messages(counts, query)
+        yield from _billed_cached_answer_messages(counts, query)
     if query.kept_duplicate is not None:
-        yield from _repeat_amount_messages(amounts, query)
+        yield from _dropped_duplicate_amount_messages(amounts, query)
     if request.price and "cost" in amounts:
         priced = any(batch.roles.column("tokens_cached") for batch in batches)
         without = [name for name, price in request.price.items() if price.cached is None]
@@ -397,18 +401,21 @@ def _amount_messages(
         yield COST_FROM_TOKENS_NOTE(cached=cached if priced and without else "")
     for role in request.used_attempt_facts:
         if role in AMOUNT_UNITS:
-            yield from _amount_column_messages(role, batches, is_named=role in request.fields)
+            yield from _amount_column_reading_messages(
+                role, batches, is_named=role in request.fields
+            )
 
 
 def _zero_amount_messages(
-    counts: Counts, role: str, attempts: AttemptValueCounts, query: AttemptQuery
+    counts: Counts, role: str, attempts: AttemptValueCounts, query: AttemptFactQueries
 ) -> Iterator[Diagnostic]:
     """The messages about models with attempts that have an amount of 0, such as a cost of 0."""
     zero, number = attempts.value == 0, ~np.isnan(attempts.value)
     parts = (attempts.count * number, attempts.count * zero, attempts.pass_count * zero)
     cells = (np.bincount(attempts.row_cell_indices, part, len(counts.n)) for part in parts)
     shares = {
-        name: _AttemptShare(*numbers) for name, numbers in _sums_by_model(counts, *cells).items()
+        name: _AttemptsWithProperty(*numbers)
+        for name, numbers in _sum_cells_by_model(counts, *cells).items()
     }
     pairs = [pair for pair in shares.items() if pair[1].attempts_with_property]
     free = [name for name, share in pairs if share.attempts_with_property == share.total]
@@ -416,9 +423,9 @@ def _zero_amount_messages(
         name: share for name, share in pairs if share.attempts_with_property < share.total
     }
     if free and role == "cost":
-        yield ALL_COSTS_ZERO_WARNING(models=free)
+        yield MODEL_COSTS_ALL_ZERO_WARNING(models=free)
     elif free and role != "tokens_cached":
-        yield ALL_AMOUNTS_ZERO_WARNING(
+        yield UNCOUNTED_AMOUNTS_WARNING(
             noun=AMOUNT_NOUNS[role].removeprefix("count of "), models=free
         )
     if role != "cost" or not partly_free:
@@ -427,23 +434,25 @@ def _zero_amount_messages(
         # Attempts with a cached answer are excluded, because a cached answer is free.
         new = "value = 0 AND coalesce(lower(column0), '') NOT IN ('true', '1')"
         select = "name, count(*), count(*) FILTER (verdict = 1)"
-        rows_of = query.grouped_rows(select, new, role, [cached])
+        rows_of = query.select_grouped_attempt_values(select, new, role, [cached])
         partly_free = {
-            m: _AttemptShare(partly_free[m].total, n, c) for m, n, c in rows_of if m in partly_free
+            m: _AttemptsWithProperty(partly_free[m].total, n, c)
+            for m, n, c in rows_of
+            if m in partly_free
         }
-    reasons = _reason_counts(query, role, "value = 0") if partly_free else {}
+    reasons = _failure_reason_counts_by_model(query, role, "value = 0") if partly_free else {}
     words = [
         replace(share, reason_counts=reasons.get(model, {})).text(model)
         for model, share in partly_free.items()
     ]
     if words:
-        yield ZERO_COSTS_WARNING(
+        yield SOME_MODEL_COSTS_ZERO_WARNING(
             attempts=sum(share.attempts_with_property for share in partly_free.values()),
             models=words,
         )
 
 
-def _sums_by_model(counts: Counts, *cells: Any) -> dict[str, Any]:
+def _sum_cells_by_model(counts: Counts, *cells: Any) -> dict[str, Any]:
     names = list(dict.fromkeys(model for model, *_ in counts.series))
     places = {name: place for place, name in enumerate(names)}
     model = np.array([places[name] for name, *_ in counts.series])[counts.series_codes]
@@ -451,34 +460,40 @@ def _sums_by_model(counts: Counts, *cells: Any) -> dict[str, Any]:
     return dict(zip(names, zip(*sums, strict=True), strict=True))
 
 
-def _cached_cost_messages(counts: Counts, query: AttemptQuery) -> Iterator[Diagnostic]:
+def _billed_cached_answer_messages(
+    counts: Counts, query: AttemptFactQueries
+) -> Iterator[Diagnostic]:
     cached = next((name for name in _CACHE_FLAG_COLUMNS if name in query.data_columns), None)
     if cached is None:
         return
     repeated = "value > 0 AND lower(column0) IN ('true', '1')"
-    rows = query.grouped_rows(
+    rows = query.select_grouped_attempt_values(
         "name, count(*), count(*) FILTER (verdict = 1)", repeated, "cost", [cached]
     )
-    totals = {model: n for model, (n,) in _sums_by_model(counts, counts.n).items()}
+    totals = {model: n for model, (n,) in _sum_cells_by_model(counts, counts.n).items()}
     if rows:
         billed = "billed_cost" if "billed_cost" in query.data_columns else ""
         yield CACHED_ANSWERS_BILLED_WARNING(
             attempts=sum(times for _, times, _ in rows),
-            models=[_AttemptShare(totals[m], times, passed).text(m) for m, times, passed in rows],
+            models=[
+                _AttemptsWithProperty(totals[m], times, passed).text(m) for m, times, passed in rows
+            ],
             billed=billed,
             condition="" if billed else f"NOT {cached}",
         )
 
 
-def _repeat_amount_messages(
-    amounts: Mapping[str, AttemptValueCounts], query: AttemptQuery
+def _dropped_duplicate_amount_messages(
+    amounts: Mapping[str, AttemptValueCounts], query: AttemptFactQueries
 ) -> Iterator[Diagnostic]:
     texts = []
     for role in amounts:
         unit = AMOUNT_UNITS[role][0]
         totals = [
             dict(
-                query.grouped_rows("name, coalesce(sum(value), 0)", "true", role, all_runs=all_runs)
+                query.select_grouped_attempt_values(
+                    "name, coalesce(sum(value), 0)", "true", role, all_runs=all_runs
+                )
             )
             for all_runs in (True, False)
         ]
@@ -489,7 +504,7 @@ def _repeat_amount_messages(
         yield DROPPED_DUPLICATE_COSTS_WARNING(models=texts)
 
 
-def _amount_column_messages(
+def _amount_column_reading_messages(
     role: str, batches: Sequence[Batch], *, is_named: bool
 ) -> Iterator[Diagnostic]:
     for batch in {b.roles.column(role): b for b in batches}.values():
@@ -504,7 +519,9 @@ def _amount_column_messages(
         how = [f"the sum of {name}" if name in list_columns else name for name, _ in parts]
         how = [f"{text}{unit}" for text, (_, unit) in zip(how, parts, strict=True)]
         timed = (
-            column != role and not batch.layout.normalized_rows_file and not _has_unit(role, parts)
+            column != role
+            and not batch.layout.normalized_rows_file
+            and not _has_known_unit(role, parts)
         )
         converted = any(unit for _, unit in parts)
         added = not lists and (list_columns or (is_named and len(parts) > 1))
@@ -513,7 +530,7 @@ def _amount_column_messages(
             yield AMOUNT_COLUMNS_NOTE(role=role, unit=unit, how=" + ".join(how))
         for name, _ in parts if is_named else ():
             if other_unit := _conflicting_unit(role, name):
-                yield CONFLICTING_UNIT_WARNING(
+                yield NAME_CONTRADICTS_UNIT_WARNING(
                     column=name, other=other_unit, unit=AMOUNT_UNITS[role][0]
                 )
         for name, _ in parts if role == "cost" else ():
@@ -521,7 +538,7 @@ def _amount_column_messages(
                 {*normalized_column_name(name).split("_")} & _NON_DOLLAR_CURRENCY_WORDS
             ):
                 yield NON_DOLLAR_CURRENCY_WARNING(column=name, currency=currency.upper())
-        if kind := _COST_COLUMN_WORDS.get(role):
+        if kind := _AMOUNT_COLUMN_WORDS_BY_ROLE.get(role):
             names = [name for name, _ in parts]
             other_columns = []
             for name in (name for name in kinds if name not in names):
@@ -533,9 +550,9 @@ def _amount_column_messages(
                     role=role, column=column, others=other_columns, count=len(other_columns),
                     all="+".join([column, *other_columns]),
                 )  # fmt: skip
-            elif form is not None and form.extra_cost_sources and len(parts) == 1:
-                yield COSTS_NOT_IN_FILES_NOTE(
-                    noun=AMOUNT_NOUNS[role], others=form.extra_cost_sources
+            elif form is not None and form.cost_causes_besides_model and len(parts) == 1:
+                yield NON_MODEL_COSTS_UNKNOWN_NOTE(
+                    noun=AMOUNT_NOUNS[role], others=form.cost_causes_besides_model
                 )
 
 
@@ -552,7 +569,7 @@ def _conflicting_unit(role: str, column: str) -> str:
     return next(conflicts, "")
 
 
-def _has_unit(role: str, parts: Sequence[tuple[str, str]]) -> bool:
+def _has_known_unit(role: str, parts: Sequence[tuple[str, str]]) -> bool:
     return role != "duration" or all(
         unit
         or {*normalized_column_name(name.rpartition(".")[2]).split("_")}

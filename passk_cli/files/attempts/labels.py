@@ -17,7 +17,7 @@ from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, missing_file_error
 from passk_cli.files.attempts.query import (
     LABEL_MATCH_SQL,
-    AttemptQuery,
+    AttemptFactQueries,
     attempt_values_sql,
     cells_as_table,
 )
@@ -75,7 +75,7 @@ def read_labels_into_table(
         by=(), pool=(), where="", cluster=None, uses_attempt_order=False, missing=KEEP_MISSING,
         price={},
         threshold=threshold,
-        conversion=Conversion(str(table), "parquet", contains_labels=True),
+        conversion=Conversion(str(table), "parquet", are_outcomes_labels=True),
     ).with_all_models()  # fmt: skip
     if isinstance(label_source, str) and not os.path.exists(label_source):
         if has_result_suffix(label_source):
@@ -116,7 +116,7 @@ def read_labels_into_table(
     raise first
 
 
-def read_with_judge_error_rates(
+def read_with_borrowed_judge_errors(
     read: Callable[..., Counts], data: Any, request: Request, **more: bool
 ) -> Counts:
     """Read the counts of attempts, and read the judge's error rates from the file in --truth-from.
@@ -161,7 +161,7 @@ def read_with_judge_error_rates(
     return counts.with_messages(warning)
 
 
-def join_labels(query: AttemptQuery, folder: Path) -> Iterator[Diagnostic]:
+def create_checked_label_table(query: AttemptFactQueries, folder: Path) -> Iterator[Diagnostic]:
     """Create the temporary table `labels_`, and yield messages about labels that passk ignores.
 
     Errors: DataError for labels that match no attempt or several attempts.
@@ -222,7 +222,7 @@ WHERE times <> 1 AND known ORDER BY times, place LIMIT 1""").fetchall()
         )
 
 
-def unlabelled_attempts(query: AttemptQuery, counts: Counts) -> tuple[UnlabelledAttempt, ...]:
+def unlabelled_attempts(query: AttemptFactQueries, counts: Counts) -> tuple[UnlabelledAttempt, ...]:
     """Select at most 10,000 unlabelled attempts per model, group and stratum. A seed determines the
     random order of the attempts.
 

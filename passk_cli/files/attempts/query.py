@@ -15,14 +15,14 @@ import numpy as np
 from passk_cli.activity import items_with_progress
 from passk_cli.errors import DataError
 from passk_cli.files.attempts.solutions import (
-    count_unparsed,
-    lowest_similar_keys,
+    count_unparsable_attempts,
+    lowest_similar_key_by_key,
     solution_key_sql,
     texts_by_cell,
 )
 from passk_cli.files.database import disable_join_reordering, missing_mask, quote_name
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.roles import ATTEMPT_FACT_ROLES, ROLES, TRUTH_ROLE, verdict_sql
+from passk_cli.files.roles import ATTEMPT_FACT_ROLES, ROLES, TRUTH_ROLE, outcome_verdict_sql
 from passk_cli.files.sources.source import fetch_rows
 from passk_cli.outcomes.attempts import AttemptValueCounts
 from passk_cli.outcomes.counts import AttemptNumbering, Counts
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from passk_cli.files.counting.statement import Statement
 
 
-def _comparable_number_sql(column: str) -> str:
+def _normalized_attempt_number_sql(column: str) -> str:
     """SQL that converts the attempt numbers 0, 0.0 and "0" to the same value."""
     return f"coalesce(TRY_CAST({column} AS DOUBLE)::VARCHAR, {column})"
 
@@ -44,12 +44,13 @@ def _comparable_number_sql(column: str) -> str:
 # only one model, its name may differ between labels and attempts.
 LABEL_MATCH_SQL = f"""labels_.task = rows.task
     AND (labels_.attempt IS NULL
-         OR {_comparable_number_sql("labels_.attempt")} = {_comparable_number_sql("rows.attempt")})
+         OR {_normalized_attempt_number_sql("labels_.attempt")} =
+         {_normalized_attempt_number_sql("rows.attempt")})
     AND (labels_.alone OR labels_.model = coalesce(named_.name, rows.model))"""
 
 
 @dataclass(frozen=True)
-class AttemptQuery:
+class AttemptFactQueries:
     """Queries for facts about the counted attempts that are not in `Counts`.
 
     kept_duplicate : "first" or "last" if --duplicates kept the first or the last row of each
@@ -64,7 +65,7 @@ class AttemptQuery:
     def data_columns(self) -> set[str]:
         return {name for batch in self.statement.batches for name in batch.layout.kinds_by_column}
 
-    def grouped_rows(
+    def select_grouped_attempt_values(
         self,
         select: str,
         where: str,
@@ -91,7 +92,7 @@ class AttemptQuery:
         return self.con.execute(f"{values} {selected}").fetchall()
 
 
-def with_attempt_facts(query: AttemptQuery, counts: Counts) -> Counts:
+def with_attempt_facts(query: AttemptFactQueries, counts: Counts) -> Counts:
     """Add to the counts all facts about attempts that the request needs.
 
     Errors: DataError if a value that the request needs is missing or invalid, for example a score.
@@ -108,7 +109,7 @@ def with_attempt_facts(query: AttemptQuery, counts: Counts) -> Counts:
     return replace(counts, attempts=attempts)
 
 
-def with_attempts_made(query: AttemptQuery, counts: Counts) -> Counts:
+def with_attempts_made(query: AttemptFactQueries, counts: Counts) -> Counts:
     """Add to the counts the number of attempts that were made, according to the attempt numbers.
 
     This function reads the files again, so call it only if needed.
@@ -140,7 +141,7 @@ FROM attempt_values GROUP BY cell"""
     return replace(counts, attempt_numbering=AttemptNumbering(attempts_made, last))
 
 
-def with_attempt_order(query: AttemptQuery, counts: Counts) -> Counts:
+def with_attempt_order_if_known(query: AttemptFactQueries, counts: Counts) -> Counts:
     """Add the order of the attempts to the counts, if every file contains the order.
 
     The order of attempts comes from attempt numbers, from times, or from the order of entries in a
@@ -160,14 +161,14 @@ def with_attempt_order(query: AttemptQuery, counts: Counts) -> Counts:
     return replace(counts, attempts={**counts.attempts, "attempt": order})
 
 
-def _role_values(query: AttemptQuery, counts: Counts, role: str) -> AttemptValueCounts:
+def _role_values(query: AttemptFactQueries, counts: Counts, role: str) -> AttemptValueCounts:
     statement, in_order = query.statement, role == "line" or query.kept_duplicate is not None
     query.con.execute(f"SET preserve_insertion_order = {str(in_order).lower()}")
-    sql = _role_values_sql(statement.with_text_attempts, role, query.kept_duplicate)
+    sql = _value_counts_per_cell_sql(statement.with_text_attempts, role, query.kept_duplicate)
     rows: dict[str, Any] = query.con.execute(sql).fetchnumpy()
     value, empty = np.asarray(rows["value"]), missing_mask(rows["value"])
     cell, count, passed = (np.asarray(rows[c]).astype(np.int64) for c in ("cell", "n", "passed"))
-    values = VALUE_SQL_BY_ROLE[role]
+    values = VALUE_SQL_FUNCTION_BY_ROLE[role]
     column = None if role == "line" else statement.batches[0].roles.column(role)
     place = statement.batches[0].sources[0].name
 
@@ -204,14 +205,14 @@ def _role_values(query: AttemptQuery, counts: Counts, role: str) -> AttemptValue
         return AttemptValueCounts.from_rows(
             cell, np.where(empty, np.nan, value), count, passed, len(counts.n)
         )  # fmt: skip
-    if values in (_task_length_sql, _date_sql):
+    if values in (_finite_task_length_sql, _epoch_seconds_sql):
         value = np.where(empty, np.nan, value)
         return AttemptValueCounts.from_rows(cell, value, count, passed, len(counts.n))
     lost = np.zeros(len(value), dtype=bool)
-    if values is _number_sql and statement.request.missing == "fail":
+    if values is _number_or_verdict_sql and statement.request.missing == "fail":
         # A score is used even if the outcome of the attempt is missing.
         lost = empty & (np.asarray(rows["judged"]) == 0)
-        lowest = statement.request.lowest_score or 0.0
+        lowest = statement.request.missing_as_failure_score or 0.0
         below = lost.any() & (value < lowest) & ~empty
         refuse(
             below, f"a failure would score {lowest:g}, but some scores are lower", "",
@@ -219,7 +220,7 @@ def _role_values(query: AttemptQuery, counts: Counts, role: str) -> AttemptValue
             SuggestedFix({"--missing": "drop"}, "leaves attempts without an outcome out"),
         )  # fmt: skip
         value, empty = np.where(lost, lowest, value), empty & ~lost
-    if values is _number_sql:
+    if values is _number_or_verdict_sql:
         remedy = f"every attempt with an outcome needs a {role}"
         refuse(empty, f"attempts without a {role} in {column!r}", remedy)
         refuse(~np.isfinite(value), f"{role}s that are infinite", "", finite)
@@ -230,14 +231,14 @@ def _role_values(query: AttemptQuery, counts: Counts, role: str) -> AttemptValue
         count[value == -1 if values in (_text_hash_sql, _solution_key_sql) else lost].sum()
     )
     python = values is _solution_key_sql and statement.request.normalise == "python"
-    fell_back = count_unparsed(value, count) if python else 0
+    fell_back = count_unparsable_attempts(value, count) if python else 0
     cells = len(counts.n)
     attempts = AttemptValueCounts.from_rows(cell, value, count, passed, cells, valueless, fell_back)
     return attempts.with_new_cell_indices(np.arange(cells), cells) if lost.any() else attempts
 
 
 def _merge_near_duplicates(
-    query: AttemptQuery, solutions: AttemptValueCounts, similarity: float
+    query: AttemptFactQueries, solutions: AttemptValueCounts, similarity: float
 ) -> AttemptValueCounts:
     """Give near-duplicate solutions the same key."""
     query.con.execute(
@@ -247,13 +248,13 @@ def _merge_near_duplicates(
     value, start = solutions.value.copy(), solutions.cell_offsets
     cells, solution_texts = len(start) - 1, texts_by_cell(fetch_rows(query.con))
     for cell, texts in items_with_progress(solution_texts, "comparing solutions", "cells", cells):
-        lowest = lowest_similar_keys(texts, similarity, query.statement.request.normalise)
+        lowest = lowest_similar_key_by_key(texts, similarity, query.statement.request.normalise)
         rows = slice(int(start[cell]), int(start[cell + 1]))
         value[rows] = [lowest.get(key, key) for key in value[rows].tolist()]
     return replace(solutions, value=value).with_new_cell_indices(np.arange(cells), cells)
 
 
-def _role_values_sql(statement: Statement, role: str, keep: str | None) -> str:
+def _value_counts_per_cell_sql(statement: Statement, role: str, keep: str | None) -> str:
     return (
         attempt_values_sql(statement, role, keep)
         + """
@@ -268,10 +269,10 @@ def attempt_values_sql(statement: Statement, role: str, keep: str | None, more: 
     names = ", ".join(f"coalesce({g}, '') AS {g}" for g in groups)
     match = " AND ".join(f"verdicts.{c} = cells_.{c}" for c in ("name", *groups, "task"))
     condition = _is_counted_attempt_sql(statement.request)
-    source, value = "rows", VALUE_SQL_BY_ROLE[role](role, statement.request)
+    source, value = "rows", VALUE_SQL_FUNCTION_BY_ROLE[role](role, statement.request)
     if role == "line" and keep is None:
         source = "(SELECT *, row_number() OVER () AS place FROM rows) AS rows"
-    if role == TRUTH_ROLE and not statement.request.has_labels:
+    if role == TRUTH_ROLE and not statement.request.has_correcting_labels:
         value = "NULL"
     elif role == TRUTH_ROLE and statement.request.truth is not None:
         source = f"""(SELECT rows.*, labels_.truth FROM rows LEFT JOIN names AS named_ USING (file)
@@ -288,7 +289,7 @@ attempt_values AS (
 
 def is_missing_value_sql(role: str, request: Request) -> str:
     """SQL condition that selects counted attempts without a value in the column of a role."""
-    value = VALUE_SQL_BY_ROLE[role](role, request)
+    value = VALUE_SQL_FUNCTION_BY_ROLE[role](role, request)
     return f"task IS NOT NULL AND {_is_counted_attempt_sql(request)} AND ({value}) IS NULL"
 
 
@@ -296,9 +297,9 @@ def _is_counted_attempt_sql(request: Request) -> str:
     return "true" if request.missing in ("fail", BOUNDS) else "verdict IS NOT NULL"
 
 
-def _number_sql(role: str, request: Request) -> str:
+def _number_or_verdict_sql(role: str, request: Request) -> str:
     number = f"TRY_CAST({role} AS DOUBLE)"
-    word = f"nullif({verdict_sql(role, None)}, -1)::DOUBLE"
+    word = f"nullif({outcome_verdict_sql(role, None)}, -1)::DOUBLE"
     return f"coalesce(CASE WHEN NOT isnan({number}) THEN {number} END, {word})"
 
 
@@ -325,30 +326,31 @@ def _label_sql(role: str, request: Request) -> str:
     passes, fails = (request.passes, request.fails) if request.truth is None else ((), ())
     scores = f"bool_or(TRY_CAST({role} AS DOUBLE) NOT IN (0, 1)) OVER ()"
     judged, binary = (
-        verdict_sql(role, bar, passes=passes, fails=fails) for bar in (request.passing_score, None)
+        outcome_verdict_sql(role, bar, passes=passes, fails=fails)
+        for bar in (request.passing_score, None)
     )
     return f"CAST(CASE WHEN {scores} THEN {judged} ELSE {binary} END AS DOUBLE)"
 
 
-def _task_length_sql(role: str, request: Request) -> str:
+def _finite_task_length_sql(role: str, request: Request) -> str:
     number = f"TRY_CAST({role} AS DOUBLE)"
     return f"CASE WHEN isfinite({number}) THEN {number} END"
 
 
-def _date_sql(role: str, request: Request) -> str:
+def _epoch_seconds_sql(role: str, request: Request) -> str:
     return f"epoch(TRY_CAST({role} AS TIMESTAMP))"
 
 
-_VALUE_SQL_BY_KIND = {
-    "number": _number_sql, "text": _text_hash_sql, "solution": _solution_key_sql,
+_VALUE_SQL_FUNCTION_BY_KIND = {
+    "number": _number_or_verdict_sql, "text": _text_hash_sql, "solution": _solution_key_sql,
     "label": _label_sql,
     "amount": _amount_sql,
-    "length": _task_length_sql, "date": _date_sql,
+    "length": _finite_task_length_sql, "date": _epoch_seconds_sql,
 }  # fmt: skip
-# VALUE_SQL_BY_ROLE maps each property of an attempt to a function that returns the SQL of the
-# property, from the role and the request.
-VALUE_SQL_BY_ROLE: dict[str, Callable[[str, Request], str]] = {
-    **{role: _VALUE_SQL_BY_KIND[ROLES[role].value_kind] for role in ATTEMPT_FACT_ROLES},
+# VALUE_SQL_FUNCTION_BY_ROLE maps each property of an attempt to a function that returns the SQL of
+# the property, from the role and the request.
+VALUE_SQL_FUNCTION_BY_ROLE: dict[str, Callable[[str, Request], str]] = {
+    **{role: _VALUE_SQL_FUNCTION_BY_KIND[ROLES[role].value_kind] for role in ATTEMPT_FACT_ROLES},
     "attempt": lambda role, _: (
         f"coalesce(TRY_CAST({role} AS DOUBLE), epoch(TRY_CAST({role} AS TIMESTAMP)))"
     ),

@@ -35,8 +35,9 @@ _TEMPORARY_FILE_COUNT = 100
 def solution_key_sql(text: str, normalise: str) -> str:
     """SQL for the key of a solution, which is a BIGINT of at least 0, or −1 if there is no text.
 
-    normalise : "none", "space" (see `single_spaces`) or "python" (see `normalized_python`). Before
-        you run the SQL for "space" or "python", call `register_sql_functions`.
+    normalise : "none", "space" (see `single_spaces`) or "python" (see
+        `normalize_python_with_validity`). Before you run the SQL for "space" or "python", call
+        `register_sql_functions`.
 
     >>> solution_key_sql("code", "none")
     'CASE WHEN code IS NULL THEN -1 ELSE (hash(code) >> 1)::BIGINT END'
@@ -51,7 +52,7 @@ def register_sql_functions(con: duckdb.DuckDBPyConnection, normalise: str) -> No
     """Register the functions that the SQL of `solution_key_sql` calls.
 
     The SQL function `python_key` returns an odd key for a Python program and an even key for a text
-    that does not parse. `count_unparsed` counts the even keys.
+    that does not parse. `count_unparsable_attempts` counts the even keys.
     """
     name = {"space": "single_spaces", "python": "python_key"}.get(normalise, "")
     is_registered = "SELECT 1 FROM duckdb_functions() WHERE function_name = $name"
@@ -66,7 +67,7 @@ def register_sql_functions(con: duckdb.DuckDBPyConnection, normalise: str) -> No
     def key(text: str) -> int:
         code = hash(text)
         if code not in keys:
-            form, parsed = normalized_python(text)
+            form, parsed = normalize_python_with_validity(text)
             digest = blake2b(form.encode(errors="surrogatepass"), digest_size=8).digest()
             if len(keys) >= 1 << 17:
                 keys.clear()
@@ -76,10 +77,10 @@ def register_sql_functions(con: duckdb.DuckDBPyConnection, normalise: str) -> No
     con.create_function(name, key, ["VARCHAR"], "BIGINT")
 
 
-def count_unparsed(value: Ints, times: Ints) -> int:
+def count_unparsable_attempts(value: Ints, times: Ints) -> int:
     """Count the attempts with a solution that is not valid Python and therefore has an even key.
 
-    >>> count_unparsed(np.array([-1, 4, 7]), np.array([1, 2, 5]))
+    >>> count_unparsable_attempts(np.array([-1, 4, 7]), np.array([1, 2, 5]))
     2
     """
     return int(times[(value >= 0) & (value % 2 == 0)].sum())
@@ -88,7 +89,7 @@ def count_unparsed(value: Ints, times: Ints) -> int:
 _warnings_lock = threading.Lock()
 
 
-def normalized_python(text: str) -> tuple[str, bool]:
+def normalize_python_with_validity(text: str) -> tuple[str, bool]:
     """Return Python code without comments, docstrings and layout, and whether the text is valid
     Python.
 
@@ -97,9 +98,9 @@ def normalized_python(text: str) -> tuple[str, bool]:
     a text does not parse as Python, the function only replaces each run of white space by one
     space.
 
-    >>> normalized_python("x = ( 1 )  # one")
+    >>> normalize_python_with_validity("x = ( 1 )  # one")
     ('x = 1', True)
-    >>> normalized_python("the answer  is 1")
+    >>> normalize_python_with_validity("the answer  is 1")
     ('the answer is 1', False)
     """
     head = "if 1:\n" if _INDENTED_START_PATTERN.match(text) else ""
@@ -148,17 +149,19 @@ def texts_by_cell(rows: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, d
             yield from cells.items()
 
 
-def lowest_similar_keys(
+def lowest_similar_key_by_key(
     texts: Mapping[int, str], similarity: float, normalise: str = "none"
 ) -> dict[int, int]:
     """Map the key of each solution in a cell to the lowest key in its group of similar solutions.
 
-    >>> lowest_similar_keys({3: "return a + b", 5: "return a - b", 8: "return  a + b"}, 1.0)
+    >>> lowest_similar_key_by_key({3: "return a + b", 5: "return a - b", 8: "return  a + b"}, 1.0)
     {3: 3, 5: 5, 8: 3}
     """
     keys = sorted(texts)
     python = normalise == "python"
-    forms = [normalized_python(texts[key])[0] if python else texts[key] for key in keys]
+    forms = [
+        normalize_python_with_validity(texts[key])[0] if python else texts[key] for key in keys
+    ]
     return {
         key: keys[first]
         for key, first in zip(keys, similarity_groups(forms, similarity).tolist(), strict=True)

@@ -12,7 +12,7 @@ from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, CheckFinding, ReadingCheck
 from passk_cli.files.reading.profile import count_distinct, joined_codes
 from passk_cli.files.roles import (
-    EQUALITY_OPERATOR,
+    EQUAL_COLUMNS_OPERATOR,
     column_name_words,
     normalized_last_key,
     parent_path,
@@ -23,9 +23,9 @@ from passk_cli.suggested_fix import SuggestedFix
 _WEIGHT_WORDS = frozenset("count times weight weights".split())
 _SAMPLE_SIZE_WORDS = (ATTEMPT_COUNT_WORDS - {"count", "size"}) | {"num"}
 _RATE_WORDS = AVERAGE_WORDS | {"accuracy", "acc", "score"}
-_MAXIMUM_WORDS = frozenset("max score points possible out of total".split())
+_MAX_POSSIBLE_SCORE_WORDS = frozenset("max score points possible out of total".split())
 _PASS_COUNT_WORDS = frozenset("passed passes correct successes tests num n".split())
-_TOTAL_WORDS = frozenset("total tests count num n".split())
+_TEST_TOTAL_WORDS = frozenset("total tests count num n".split())
 
 WEIGHTED_ROWS_WARNING = DiagnosticType(
     "weighted-rows", WARNING,
@@ -51,7 +51,7 @@ RATES_AS_OUTCOMES_WARNING = DiagnosticType(
     example="warning[rates-of-several]: accuracy looks like a pass rate over several attempts (n:"
     " 5, 10), but each row would count as one attempt; write the number of passes as a column c",
 )  # fmt: skip
-MAXIMUM_SCORE_WARNING = DiagnosticType(
+MAX_POSSIBLE_SCORE_WARNING = DiagnosticType(
     "partial-scores", WARNING,
     "the highest possible {outcome} is {column} ({values}), so 1 is not a pass",
     meaning="A row contains a score and the highest possible score.",
@@ -101,11 +101,13 @@ def aggregated_row_findings(context: CheckContext) -> Iterator[CheckFinding]:
         fields = {"column": quote(name), "values": profile.distinct_texts(name, 20)}
         fields["outcome"] = quote(outcome)
         if scored and is_integer and _is_pass_count_name(outcome) and not context.has_named_outcome:
-            below_total = _is_total_name(name) and highest > 1 and bool(np.all(scores <= numbers))
+            below_total = (
+                _is_test_total_name(name) and highest > 1 and bool(np.all(scores <= numbers))
+            )
             # Two flags with opposite values, such as passed and failed, are not counts.
             failed = normalized_last_key(name) == "failed" and np.any(scores + numbers != 1)
-            if below_total or (failed and not _has_test_total(context)):
-                compared = {"--field": {"outcome": f"{outcome}{EQUALITY_OPERATOR}{name}"}}
+            if below_total or (failed and not _has_test_total_column(context)):
+                compared = {"--field": {"outcome": f"{outcome}{EQUAL_COLUMNS_OPERATOR}{name}"}}
                 all_tests = SuggestedFix(compared, "passes if all tests do")
                 yield CheckFinding(
                     TEST_COUNTS_AS_OUTCOMES_WARNING, True, fields, (all_tests,) * below_total
@@ -124,7 +126,7 @@ def aggregated_row_findings(context: CheckContext) -> Iterator[CheckFinding]:
         elif _is_maximum_score(context, name, outcome):
             full = SuggestedFix({"--threshold": (highest,)}, "counts full scores as passes")
             only = bool(np.nanmin(numbers) == highest)
-            yield CheckFinding(MAXIMUM_SCORE_WARNING, True, fields, (full,) * only)
+            yield CheckFinding(MAX_POSSIBLE_SCORE_WARNING, True, fields, (full,) * only)
 
 
 def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
@@ -143,7 +145,9 @@ def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
 
 
 def _is_maximum_score(context: CheckContext, name: str, outcome: str) -> bool:
-    is_maximum_name = column_name_words(name) <= _MAXIMUM_WORDS and column_name_words(name) & {
+    is_maximum_name = column_name_words(name) <= _MAX_POSSIBLE_SCORE_WORDS and column_name_words(
+        name
+    ) & {
         "max",
         "possible",
         "out",
@@ -159,14 +163,14 @@ def _is_pass_count_name(name: str) -> bool:
     return column_name_words(name) <= _PASS_COUNT_WORDS and column_name_words(name) != {"n"}
 
 
-def _is_total_name(name: str) -> bool:
-    return column_name_words(name) <= _TOTAL_WORDS and bool(
+def _is_test_total_name(name: str) -> bool:
+    return column_name_words(name) <= _TEST_TOTAL_WORDS and bool(
         column_name_words(name) & {"total", "tests"}
     )
 
 
-def _has_test_total(context: CheckContext) -> bool:
-    return any(map(_is_total_name, context.unread_columns))
+def _has_test_total_column(context: CheckContext) -> bool:
+    return any(map(_is_test_total_name, context.unread_columns))
 
 
 def _weight_findings(context: CheckContext, name: str) -> Iterator[CheckFinding]:
@@ -182,7 +186,7 @@ def _weight_findings(context: CheckContext, name: str) -> Iterator[CheckFinding]
     yield CheckFinding(WEIGHTED_ROWS_WARNING, True, fields, (once,) if weighs else ())
 
 
-def running_total_findings(context: CheckContext) -> Iterator[CheckFinding]:
+def running_total_cost_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find cost columns that contain running totals."""
     profile, name = context.profile, context.role_column("cost")
     if name not in profile.columns or len(profile.file_names) > 1 or not profile.is_complete:
@@ -217,13 +221,13 @@ CHECKS = (
         (), aggregated_row_findings,
     ),
     ReadingCheck(
-        MAXIMUM_SCORE_WARNING, CERTAIN,
+        MAX_POSSIBLE_SCORE_WARNING, CERTAIN,
         "A column such as max_score contains a highest score above 1, and there is no threshold.",
         ("--threshold X",), aggregated_row_findings,
     ),
     ReadingCheck(
         RUNNING_TOTAL_COSTS_WARNING, LIKELY,
         "Costs grow in at least ten rows, with steps at least half as large as the first cost.",
-        (), running_total_findings,
+        (), running_total_cost_findings,
     ),
 )  # fmt: skip

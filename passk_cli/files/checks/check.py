@@ -10,13 +10,13 @@ from functools import cached_property
 from typing import Any
 
 from passk_cli.diagnostic import DiagnosticType
-from passk_cli.files.database import TextColumn, column_sql, quote_text
+from passk_cli.files.database import TextColumn, quote_name_if_needed, quote_text
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.profile import DataProfile
 from passk_cli.files.request import RESERVED_OUTPUT_COLUMNS, Request
 from passk_cli.files.roles import (
     ATTEMPT_FACT_ROLES,
-    ATTEMPTS_TABLE_COLUMNS,
+    CONVERTED_TABLE_COLUMNS,
     HISTORY_COLUMNS,
     SETTING_COLUMN_NAMES,
     amount_addends,
@@ -90,15 +90,16 @@ class CheckContext:
 
     cell_columns : the columns of a table with one row per cell. A cell contains all attempts by one
         model at one task.
-    profile_of_complete_cells : a function for files that are larger than the sample. The function
-        reads all rows of some cells, and returns a profile of the given columns in these rows.
+    read_profile_of_complete_cells : a function for files that are larger than the sample. The
+        function reads all rows of some cells, and returns a profile of the given columns in these
+        rows.
     """
 
     profile: DataProfile
     batches: Sequence[Batch]
     request: Request
     cell_columns: Mapping[str, TextColumn]
-    profile_of_complete_cells: Callable[[Sequence[str]], DataProfile] = field(repr=False)
+    read_profile_of_complete_cells: Callable[[Sequence[str]], DataProfile] = field(repr=False)
 
     @cached_property
     def sources(self) -> list[Source]:
@@ -125,9 +126,9 @@ class CheckContext:
         )
         base, keys = next(filter(None, paths), (column, []))
         if not keys:
-            return column_sql(base)
+            return quote_name_if_needed(base)
         *upper, last = map(quote_text, keys)
-        return f"({column_sql(base)}{''.join(f'->{key}' for key in upper)}->>{last})"
+        return f"({quote_name_if_needed(base)}{''.join(f'->{key}' for key in upper)}->>{last})"
 
     @cached_property
     def is_known_format(self) -> bool:
@@ -136,7 +137,7 @@ class CheckContext:
             batch.layout.is_harness_format
             or any(
                 batch.layout.kinds_by_column.keys() >= {*names}
-                for names in (ATTEMPTS_TABLE_COLUMNS, HISTORY_COLUMNS)
+                for names in (CONVERTED_TABLE_COLUMNS, HISTORY_COLUMNS)
             )
             for batch in self.batches
         )
@@ -154,7 +155,7 @@ class CheckContext:
         return any(batch.roles.attempt for batch in self.batches)
 
     @cached_property
-    def tasks_named_without_digits(self) -> list[str]:
+    def task_names_lacking_digits(self) -> list[str]:
         """The tasks with names that contain no digit. If passk read a header or a total as a task,
         the name usually contains no digit."""
         return [name for name in self.tasks if re.search("[0-9]", name) is None]
@@ -173,7 +174,7 @@ class CheckContext:
             read |= {
                 part for joined in batch.layout.joined_columns.values() for part in joined.parts
             }
-            if batch.has_suites:
+            if batch.has_suites_in_task_ids:
                 read.add("suite")
         # Cost and answer columns do not count as unread, because passk reads these columns if a
         # metric needs them.

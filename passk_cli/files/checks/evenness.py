@@ -11,56 +11,57 @@ from passk_cli.arrays import Floats, Ints
 # The test of evenness uses SHUFFLES shuffles, at most _MOST_CELLS cells and at most _MOST_ROWS
 # rows.
 SHUFFLES, _MOST_CELLS, _MOST_ROWS = 200, 500, 20_000
-MIN_VARYING_CELL_SHARE = 0.2
+MIN_PLANNED_VARYING_CELL_SHARE = 0.2
 _CERTAIN_RATIO, _LIKELY_RATIO, _ENOUGH_CELLS, _FEW_CELLS = 0.35, 0.6, 8, 3
-_MIN_CONSECUTIVE_STEPS = 8
+_MIN_FOLLOWING_ROW_COUNT = 8
 
 
 class Evenness(NamedTuple):
     """Measures of how evenly the values of a column are distributed over cells.
 
-    dispersion_ratio : the dispersion of the counts divided by the median dispersion of the
-        shuffles. The ratio is 0 if the values are planned, about 1 if the values differ by chance,
-        and larger than 1 if the cells differ more than by chance.
+    dispersion_to_shuffled_ratio : the dispersion of the counts divided by the median dispersion of
+        the shuffles. The ratio is 0 if the values are planned, about 1 if the values differ by
+        chance, and larger than 1 if the cells differ more than by chance.
     is_below_all_shuffles : whether the dispersion is smaller than the dispersion in every shuffle.
     p : the share of the shuffles in which the values are at least as evenly distributed as in the
         data.
     varying_cell_share : the share of the cells in which the column has several values.
     cell_count : the number of cells with several rows.
-    single_row_share : the share of the (cell, value) pairs that have exactly one row.
+    single_row_pair_share : the share of the (cell, value) pairs that have exactly one row.
     """
 
-    dispersion_ratio: float
+    dispersion_to_shuffled_ratio: float
     is_below_all_shuffles: bool
     p: float
     varying_cell_share: float
     cell_count: int
-    single_row_share: float
+    single_row_pair_share: float
 
     @property
-    def is_certainly_planned(self) -> bool:
+    def are_values_certainly_planned(self) -> bool:
         """Whether the values are distributed so evenly that they were certainly planned."""
         enough = self.cell_count >= _ENOUGH_CELLS or (
-            self.cell_count >= _FEW_CELLS and self.dispersion_ratio == 0
+            self.cell_count >= _FEW_CELLS and self.dispersion_to_shuffled_ratio == 0
         )
         return (
             enough
-            and self.varying_cell_share >= MIN_VARYING_CELL_SHARE
-            and self.dispersion_ratio < _CERTAIN_RATIO
+            and self.varying_cell_share >= MIN_PLANNED_VARYING_CELL_SHARE
+            and self.dispersion_to_shuffled_ratio < _CERTAIN_RATIO
             and self.is_below_all_shuffles
         )
 
     @property
-    def is_likely_planned(self) -> bool:
+    def are_values_likely_planned(self) -> bool:
         """Whether the values of the column were likely planned. If there are few cells, a p-value
         of at most 0.05 can be sufficient."""
         few = (
             self.cell_count < _ENOUGH_CELLS
-            and self.dispersion_ratio < _CERTAIN_RATIO
+            and self.dispersion_to_shuffled_ratio < _CERTAIN_RATIO
             and self.p <= 0.05
         )
-        return self.varying_cell_share >= MIN_VARYING_CELL_SHARE and (
-            few or (self.dispersion_ratio < _LIKELY_RATIO and self.is_below_all_shuffles)
+        return self.varying_cell_share >= MIN_PLANNED_VARYING_CELL_SHARE and (
+            few
+            or (self.dispersion_to_shuffled_ratio < _LIKELY_RATIO and self.is_below_all_shuffles)
         )
 
 
@@ -99,13 +100,13 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
     cell, value = cell[order], value[order]
     values = int(value.max()) + 1
     counts = np.bincount(cell * values + value, minlength=cells * values).reshape(cells, values)
-    observed = _dispersion(counts)
+    observed = _mean_squared_count_deviation(counts)
     rng = np.random.default_rng(0)
     dispersions: list[float] = []
     for number in range(deals):
         shuffled = rng.permutation(value)
         table = np.bincount(cell * values + shuffled, minlength=cells * values)
-        dispersions.append(_dispersion(table.reshape(cells, values)))
+        dispersions.append(_mean_squared_count_deviation(table.reshape(cells, values)))
         if number >= 20 and np.mean(np.array(dispersions) <= observed) > 0.3:
             break
     chance = np.array(dispersions)
@@ -120,7 +121,7 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
     )
 
 
-def _dispersion(counts: Ints) -> float:
+def _mean_squared_count_deviation(counts: Ints) -> float:
     """The mean of (n − m)² over the (cell, value) pairs that occur. For each pair, n is the number
     of rows, and m is the mean of n over all pairs with the same value.
 
@@ -150,7 +151,7 @@ def is_consecutive(cell: Ints, numbers: Floats) -> bool:
     n = np.bincount(np.unique(cell[is_present], return_inverse=True)[1], minlength=1)
     if (
         not np.isfinite(numbers[is_present]).all()
-        or int(is_present.sum()) - len(n) < _MIN_CONSECUTIVE_STEPS
+        or int(is_present.sum()) - len(n) < _MIN_FOLLOWING_ROW_COUNT
     ):
         return False
     order = np.lexsort((numbers[is_present], cell[is_present]))

@@ -149,7 +149,7 @@ def _matches_sql(text: str, pattern: str) -> str:
 def _flagged_failures(context: CheckContext, name: str) -> dict[str, list[int]]:
     """Map the name of an error flag to the failed rows in which the flag is true."""
     return _failing_rows(
-        context, {name: np.flatnonzero(context.profile.column_verdicts(name) == 1)}
+        context, {name: np.flatnonzero(context.profile.row_verdicts_of_column(name) == 1)}
     )
 
 
@@ -176,7 +176,7 @@ def _failures_with_errors(context: CheckContext, name: str) -> dict[str, list[in
     for pattern, enough in (
         ((_ANY_TEXT_PATTERN, True),) if _is_langsmith_error_column(profile, name) else patterns
     ):
-        kinds = _failing_rows(context, _rows_by_error(profile, name, pattern))
+        kinds = _failing_rows(context, _row_ids_by_error_kind(profile, name, pattern))
         rows = [row for of_kind in kinds.values() for row in of_kind]
         other_failures = judged & (profile.row_verdicts == 0)
         other_failures[rows] = False
@@ -190,7 +190,7 @@ def _failures_with_errors(context: CheckContext, name: str) -> dict[str, list[in
     return {}
 
 
-def _rows_by_error(profile: DataProfile, name: str, pattern: str) -> dict[str, Ints]:
+def _row_ids_by_error_kind(profile: DataProfile, name: str, pattern: str) -> dict[str, Ints]:
     text = profile.columns[name].value_sql
     query = (
         f"SELECT regexp_extract(left({text}, {_READ_CHARACTERS}),"

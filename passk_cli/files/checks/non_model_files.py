@@ -11,7 +11,7 @@ import numpy as np
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import CERTAIN, CheckContext, CheckFinding, ReadingCheck
 from passk_cli.files.checks.evenness import column_evenness
-from passk_cli.files.checks.setting_columns import max_plausible_attempts
+from passk_cli.files.checks.setting_columns import max_plausible_attempt_numbers
 from passk_cli.files.reading.non_result_files import find_duplicate_file
 from passk_cli.files.sources.path_templates import run_labels
 from passk_cli.files.sources.source import Source
@@ -23,7 +23,7 @@ _SUMMARY_FILE_NAME_PATTERN = re.compile(
     r"(summary|leaderboard|aggregated?|aggregates|overall|totals?)([_-]results)?",
     re.I,
 )
-POOLED_FILES_WARNING = DiagnosticType(
+FILES_SHARING_TASKS_WARNING = DiagnosticType(
     "files-share-tasks", WARNING,
     "{values} contain attempts by one model at the same tasks, so passk would pool these files",
     meaning="Several files contain attempts by one model at the same tasks, and the file names"
@@ -48,7 +48,7 @@ SUMMARY_FILE_WARNING = DiagnosticType(
 )  # fmt: skip
 
 
-def pooled_file_findings(context: CheckContext) -> Iterator[CheckFinding]:
+def files_sharing_tasks_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find files that contain the same model and the same tasks, but have names that differ in more
     than numbers.
     """
@@ -67,7 +67,7 @@ def pooled_file_findings(context: CheckContext) -> Iterator[CheckFinding]:
     profile = (
         profile
         if profile.is_complete
-        else context.profile_of_complete_cells([attempt] if attempt else [])
+        else context.read_profile_of_complete_cells([attempt] if attempt else [])
     )
     files: dict[int, list[str]] = {}
     for series, file in {
@@ -77,13 +77,13 @@ def pooled_file_findings(context: CheckContext) -> Iterator[CheckFinding]:
     if all(len({re.sub("[0-9]+", "0", name) for name in names}) == 1 for names in files.values()):
         return
     numbers = profile.columns.get(attempt)
-    if numbers and numbers.distinct_count <= max_plausible_attempts(
+    if numbers and numbers.distinct_count <= max_plausible_attempt_numbers(
         int(np.bincount(profile.cell_codes + 1).max())
     ):
         return
     if not column_evenness(
         profile.cell_codes, profile.file_indices
-    ).is_likely_planned or find_duplicate_file(("", s) for s in sources):
+    ).are_values_likely_planned or find_duplicate_file(("", s) for s in sources):
         return
     ends = {name.partition(".")[2] for name in map(os.path.basename, profile.file_names)}
     end = f".{ends.pop()}" if len(ends) == 1 else ".*"
@@ -102,7 +102,7 @@ def pooled_file_findings(context: CheckContext) -> Iterator[CheckFinding]:
         ways.insert(0, SuggestedFix({}, "keeps them apart as runs", label_by_file=runs))
     ways = [*ways[:1], SuggestedFix({"--pool": ("file",), **again}, "pools them as runs")]
     yield CheckFinding(
-        POOLED_FILES_WARNING, True, {"values": sorted(profile.file_names)}, tuple(ways)
+        FILES_SHARING_TASKS_WARNING, True, {"values": sorted(profile.file_names)}, tuple(ways)
     )
 
 
@@ -124,7 +124,9 @@ def summary_file_findings(context: CheckContext) -> Iterator[CheckFinding]:
         if source.stem not in models or not unnamed:
             continue
         other_models = models - {source.stem}
-        task_names = tasks[names.codes == names.distinct_texts.index(source.stem)].present_texts
+        task_names = tasks[
+            names.codes == names.distinct_texts.index(source.stem)
+        ].distinct_present_texts
         if len(task_names) > 1 and other_models.issuperset(task_names):
             why: dict[str, object] = {"tasks": task_names}
         elif not source.is_explicit and _SUMMARY_FILE_NAME_PATTERN.fullmatch(source.stem):
@@ -138,7 +140,9 @@ def summary_file_findings(context: CheckContext) -> Iterator[CheckFinding]:
     if not counts or not rows or any(batch.layout.table_name for batch in context.batches):
         return
     profile = (
-        context.profile if context.profile.is_complete else context.profile_of_complete_cells([])
+        context.profile
+        if context.profile.is_complete
+        else context.read_profile_of_complete_cells([])
     )
 
     def cells(sources: Sequence[Source]) -> set[int]:
@@ -153,10 +157,10 @@ def summary_file_findings(context: CheckContext) -> Iterator[CheckFinding]:
 
 CHECKS = (
     ReadingCheck(
-        POOLED_FILES_WARNING, CERTAIN,
+        FILES_SHARING_TASKS_WARNING, CERTAIN,
         "Several files contain attempts by one model at the same tasks, and the file names differ"
         " in more than numbers.",
-        ("--path '{part}.jsonl' --by part", "--pool file"), pooled_file_findings,
+        ("--path '{part}.jsonl' --by part", "--pool file"), files_sharing_tasks_findings,
     ),
     ReadingCheck(
         SUMMARY_FILE_WARNING, CERTAIN,

@@ -17,7 +17,7 @@ from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import truncated_text
 
 _EXPECTED_WORDS = EXPECTED_ANSWER_WORDS - {"label", "true", "truth"}
-_PROMPT_WORDS = frozenset({"prompt", "input"})
+_VARYING_PROMPT_WORDS = frozenset({"prompt", "input"})
 # A column with a word in _ID_WORDS in its name may contain task ids.
 _ID_WORDS = frozenset("id idx index case item number qid key question example".split())
 _DIFFERING_SHARE, _MANY_ROWS, _FEW_TASKS = 0.2, 5, 20
@@ -50,10 +50,10 @@ def coarse_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
             "ground",
             "truth",
         }
-        states = expected or (stating and not column_name_words(name) & _PROMPT_WORDS)
+        states = expected or (stating and not column_name_words(name) & _VARYING_PROMPT_WORDS)
         if not (states or stating):
             continue
-        verdicts = profile.column_verdicts(name)
+        verdicts = profile.row_verdicts_of_column(name)
         if np.all(verdicts[profile.columns[name].codes >= 0] >= 0) and (
             judged or _agrees_with_outcome(verdicts, profile.row_verdicts)
         ):
@@ -67,7 +67,7 @@ def coarse_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
         if differs >= _DIFFERING_SHARE and (states or nested):
             yield _coarse_task_finding(context, name, example)
             return
-    yield from _unique_id_findings(context)
+    yield from _row_distinct_id_findings(context)
 
 
 def _agrees_with_outcome(verdicts: Floats, outcome: Floats) -> bool:
@@ -76,7 +76,7 @@ def _agrees_with_outcome(verdicts: Floats, outcome: Floats) -> bool:
     return abs(same - 0.5) > 0.4
 
 
-def _unique_id_findings(context: CheckContext) -> Iterator[CheckFinding]:
+def _row_distinct_id_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """If there are only a few tasks with many rows, find a column of ids that differ in every row
     of a model."""
     profile = context.profile
@@ -134,7 +134,7 @@ def _is_crossed_with_tasks(task: Ints, codes: Ints) -> bool:
 
 def _coarse_task_finding(context: CheckContext, name: str, rows: Sequence[int]) -> CheckFinding:
     profile, task = context.profile, context.role_column("task")
-    fine = [n for n in context.unread_columns if _determines_statement(profile, n, name)]
+    fine = [n for n in context.unread_columns if _is_id_determining_statement(profile, n, name)]
     finer = [*fine[:1], name] if fine else [name]
     settles = [SuggestedFix({"--field": {"task": f"{task},{id_column}"}}) for id_column in finer]
     if _is_crossed_with_tasks(profile.task_codes, profile.columns[name].codes):
@@ -152,7 +152,7 @@ def _coarse_task_finding(context: CheckContext, name: str, rows: Sequence[int]) 
     return CheckFinding(COARSE_TASKS_WARNING, True, fields, tuple(settles))
 
 
-def _determines_statement(profile: DataProfile, name: str, statement: str) -> bool:
+def _is_id_determining_statement(profile: DataProfile, name: str, statement: str) -> bool:
     """Whether the task and an id column together determine the question."""
     column = profile.columns[name]
     if (

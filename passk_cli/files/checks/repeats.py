@@ -90,13 +90,17 @@ def repeated_record_findings(context: CheckContext) -> Iterator[CheckFinding]:
             return
     half = profile.row_count // 2
     halves = profile.is_complete and half * 2 == profile.row_count and len(profile.file_names) == 1
-    if halves and _has_mixed_outcomes(context, half) and np.all(records[:half] == records[half:]):
+    if (
+        halves
+        and _has_enough_passes_and_fails(context, half)
+        and np.all(records[:half] == records[half:])
+    ):
         yield CheckFinding(
             REPEATED_RECORDS_WARNING, False, {"rows": half, "column": "", "order": True}, (keep,)
         )
 
 
-def _has_mixed_outcomes(context: CheckContext, half: int) -> bool:
+def _has_enough_passes_and_fails(context: CheckContext, half: int) -> bool:
     """Whether the first half of the rows contains so many passes and failures that a second run
     would probably differ in some outcomes.
     """
@@ -109,14 +113,14 @@ def _has_mixed_outcomes(context: CheckContext, half: int) -> bool:
     return min(len(failed), len(passed)) >= _MIN_PASSES_AND_FAILURES
 
 
-def cached_attempt_findings(context: CheckContext) -> Iterator[CheckFinding]:
+def cached_answer_flag_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find attempts that reuse an answer from a cache, at tasks with several attempts."""
     profile = context.profile
     flags = (name for name in profile.columns if normalized_last_key(name) in _CACHE_FLAG_NAMES)
     for name in (name for name in flags if name not in context.request.pool):
         sizes = np.bincount(profile.cell_codes[profile.cell_codes >= 0], minlength=1)
         several = (profile.cell_codes >= 0) & (sizes[np.maximum(profile.cell_codes, 0)] > 1)
-        rows = int(np.sum(several & (profile.column_verdicts(name) == 1)))
+        rows = int(np.sum(several & (profile.row_verdicts_of_column(name) == 1)))
         if rows:
             fields = {"rows": rows, "all": profile.row_count, "column": quote(name)}
             pool = SuggestedFix({"--pool": (name,)}, "counts them on purpose")
@@ -135,6 +139,6 @@ CHECKS = (
     ReadingCheck(
         CACHED_ATTEMPTS_WARNING, LIKELY,
         "A flag such as cached is true in rows of tasks with several attempts.",
-        ("--pool X",), cached_attempt_findings,
+        ("--pool X",), cached_answer_flag_findings,
     ),
 )  # fmt: skip

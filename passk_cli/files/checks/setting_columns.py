@@ -26,7 +26,7 @@ from passk_cli.files.checks.check import (
     value_at_path,
 )
 from passk_cli.files.checks.evenness import (
-    MIN_VARYING_CELL_SHARE,
+    MIN_PLANNED_VARYING_CELL_SHARE,
     Evenness,
     column_evenness,
     is_consecutive,
@@ -71,7 +71,7 @@ _EVENT_AND_CACHE_WORDS = (
 # benchmark into parts.
 _RESULT_WORDS = VERDICT_WORDS | ANSWER_WORDS | PROSE_WORDS | {"category", "confidence"}
 _DATE_PATTERN = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})([T ].*)?")
-_MIN_SINGLE_ROW_SHARE = 0.9
+_MIN_NUMBERING_SINGLE_ROW_SHARE = 0.9
 _STANDARD_ERRORS, _ENOUGH_ROWS, _MOST_ARMS, _MOST_RECORDS = 2.0, 8, 12, 200
 
 POOLED_SETTINGS_WARNING = DiagnosticType(
@@ -97,7 +97,7 @@ POOLED_ARMS_WARNING = DiagnosticType(
     example="warning[pooled-arms]: each task was attempted under only one value of prompt (b"
     " 0.610, a 0.420), so an estimate averages over several values",
 )  # fmt: skip
-UNREAD_COLUMN_WARNING = DiagnosticType(
+UNREAD_NUMBERING_COLUMN_WARNING = DiagnosticType(
     "unread-column", WARNING,
     "passk does not read {column}, which distinguishes the attempts at each task ({values})",
     meaning="In nearly all tasks, each value of the unread column occurs once. The column may"
@@ -109,7 +109,7 @@ UNREAD_COLUMN_WARNING = DiagnosticType(
     example="warning[unread-column]: passk does not read round, which distinguishes the attempts"
     " at each task (1, 2, 3)",
 )  # fmt: skip
-REPEATED_TASK_NAMES_WARNING = DiagnosticType(
+DIFFERENT_TASKS_SAME_NAME_WARNING = DiagnosticType(
     "restarting-tasks", WARNING,
     "task names repeat for each value of {column} ({values}), so different tasks have the same"
     " name",
@@ -120,7 +120,7 @@ REPEATED_TASK_NAMES_WARNING = DiagnosticType(
     example="warning[restarting-tasks]: task names repeat for each value of subject (algebra,"
     " geometry), so different tasks have the same name",
 )  # fmt: skip
-SEVERAL_VERDICTS_WARNING = DiagnosticType(
+VERDICT_PER_SCORER_WARNING = DiagnosticType(
     "several-verdicts", WARNING,
     "each attempt has one verdict per {column} ({values})",
     meaning="Each entry of a list is the verdict of one of several scorers or criteria on the same"
@@ -132,15 +132,15 @@ SEVERAL_VERDICTS_WARNING = DiagnosticType(
 )  # fmt: skip
 DISTINGUISHING_COLUMN_WARNINGS = (
     POOLED_SETTINGS_WARNING,
-    UNREAD_COLUMN_WARNING,
-    SEVERAL_VERDICTS_WARNING,
-    REPEATED_TASK_NAMES_WARNING,
+    UNREAD_NUMBERING_COLUMN_WARNING,
+    VERDICT_PER_SCORER_WARNING,
+    DIFFERENT_TASKS_SAME_NAME_WARNING,
 )
-_CONSECUTIVE_EVENNESS = Evenness(0.0, True, 0.0, 1.0, 1, 1.0)
-_RESTARTING_EVENNESS = _CONSECUTIVE_EVENNESS._replace(single_row_share=0.0)
+_EVENNESS_OF_CONSECUTIVE_NUMBERS = Evenness(0.0, True, 0.0, 1.0, 1, 1.0)
+_EVENNESS_IF_NUMBERS_RESTART = _EVENNESS_OF_CONSECUTIVE_NUMBERS._replace(single_row_pair_share=0.0)
 
 
-def setting_findings(context: CheckContext) -> Iterator[CheckFinding]:
+def planned_column_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find unread columns that have planned values or are named like a setting."""
     profile = context.profile
     restarting = [
@@ -154,7 +154,7 @@ def setting_findings(context: CheckContext) -> Iterator[CheckFinding]:
             for n in restarting
         }
         column = profile.columns[min(restarting, key=order.__getitem__)]
-        yield _setting_finding(context, profile, column, _RESTARTING_EVENNESS, certain=True)
+        yield _setting_finding(context, profile, column, _EVENNESS_IF_NUMBERS_RESTART, certain=True)
         return
     names = [name for name in context.unread_columns if _may_be_setting(context, name)]
     columns = [profile.columns[name] for name in names]
@@ -169,18 +169,20 @@ def setting_findings(context: CheckContext) -> Iterator[CheckFinding]:
             (c, column_evenness(profile.cell_codes, c.codes, deals=1)) for c in columns if not fewer
         ]
         certain = [
-            (column, even) for column, even in sampled if _has_exact_setting_name(column, even)
+            (column, even) for column, even in sampled if _is_varying_exact_setting(column, even)
         ]
         if not certain:
-            profile = context.profile_of_complete_cells(names)
+            profile = context.read_profile_of_complete_cells(names)
             columns = [profile.columns[name] for name in names if name in profile.columns]
     judged = []
     for column in (
         () if certain else (_with_equivalent_texts_merged(profile, column) for column in columns)
     ):
         even = _setting_evenness(profile, column)
-        if even.varying_cell_share >= MIN_VARYING_CELL_SHARE:
-            judged.append((column, even, _is_planned(context, profile, column, even)))
+        if even.varying_cell_share >= MIN_PLANNED_VARYING_CELL_SHARE:
+            judged.append(
+                (column, even, _certainty_of_planned_values(context, profile, column, even))
+            )
     certain = certain or [(column, even) for column, even, verdict in judged if verdict]
     # The setting with the most values comes first, because this setting often determines the other
     # settings.
@@ -209,24 +211,24 @@ def attempt_number_column(context: CheckContext) -> str:
         terms = column_name_words(name)
         is_number_name = len(terms) < 3 and terms & numbers and not terms & _EVENT_AND_CACHE_WORDS
         if is_number_name or normalized_last_key(name) in ROLES["attempt"].doubtful_names.split():
-            numbering += [name] * _contains_attempt_numbers(profile, profile.columns[name])
+            numbering += [name] * _are_values_unique_within_cells(profile, profile.columns[name])
     return numbering[0] if len(numbering) == 1 else ""
 
 
-def _contains_attempt_numbers(profile: DataProfile, column: SampledColumn) -> bool:
+def _are_values_unique_within_cells(profile: DataProfile, column: SampledColumn) -> bool:
     is_present = (profile.cell_codes >= 0) & (column.codes >= 0)
     most = int(np.bincount(profile.cell_codes[profile.cell_codes >= 0], minlength=1).max(initial=0))
     if (
         most < 2
-        or column.present_share < _MIN_SINGLE_ROW_SHARE
-        or column.distinct_count > max_plausible_attempts(most)
+        or column.present_share < _MIN_NUMBERING_SINGLE_ROW_SHARE
+        or column.distinct_count > max_plausible_attempt_numbers(most)
     ):
         return False
     pairs = joined_codes(profile.cell_codes[is_present], column.codes[is_present])
-    return count_distinct(pairs) >= _MIN_SINGLE_ROW_SHARE * len(pairs)
+    return count_distinct(pairs) >= _MIN_NUMBERING_SINGLE_ROW_SHARE * len(pairs)
 
 
-def max_plausible_attempts(rows: int) -> int:
+def max_plausible_attempt_numbers(rows: int) -> int:
     """The largest plausible number of different attempt numbers in a column.
 
     rows : the largest number of rows for one model and one task.
@@ -289,7 +291,7 @@ def _setting_evenness(profile: DataProfile, column: SampledColumn) -> Evenness:
     """How evenly the values of a column are distributed over cells. The cells are restricted to
     models that have several values in the column."""
     if is_consecutive(profile.cell_codes, profile.column_numbers(column.name)):
-        return _CONSECUTIVE_EVENNESS
+        return _EVENNESS_OF_CONSECUTIVE_NUMBERS
     # Attempts without a verdict are excluded, because such attempts lack values in most columns.
     judged = np.isfinite(profile.row_verdicts)
     cell = np.where(judged, profile.cell_codes, -1) if judged.any() else profile.cell_codes
@@ -359,7 +361,7 @@ def _count_distinct_pairs(cell: Ints, codes: Ints) -> int:
     return count_distinct(joined_codes(cell, codes + 1))
 
 
-def _is_planned(
+def _certainty_of_planned_values(
     context: CheckContext, profile: DataProfile, column: SampledColumn, even: Evenness
 ) -> bool | None:
     """Return True if the values of a column were certainly planned, False if the values were only
@@ -368,7 +370,7 @@ def _is_planned(
     is_named, numbers = _is_named_setting(context, name), _has_numbered_values(profile, column)
     if (
         context.role_column("attempt") in profile.columns
-        and even.single_row_share > _MIN_SINGLE_ROW_SHARE
+        and even.single_row_pair_share > _MIN_NUMBERING_SINGLE_ROW_SHARE
         and not is_named
         and numbers
     ):
@@ -377,21 +379,21 @@ def _is_planned(
     crossed = (
         rare
         and not number
-        and even.dispersion_ratio == 0
+        and even.dispersion_to_shuffled_ratio == 0
         and even.varying_cell_share == 1
         and even.cell_count > 1
     )
     if (
-        even.is_certainly_planned
-        or even is _CONSECUTIVE_EVENNESS
+        even.are_values_certainly_planned
+        or even is _EVENNESS_OF_CONSECUTIVE_NUMBERS
         or crossed
-        or _has_exact_setting_name(column, even)
+        or _is_varying_exact_setting(column, even)
     ):
         return True
-    return False if is_named or (even.is_likely_planned and not number) else None
+    return False if is_named or (even.are_values_likely_planned and not number) else None
 
 
-def _has_exact_setting_name(column: SampledColumn, even: Evenness) -> bool:
+def _is_varying_exact_setting(column: SampledColumn, even: Evenness) -> bool:
     """Whether a column has the exact name of a setting and varies in at least half of the cells."""
     exact = normalized_last_key(column.name) in _EXACT_SETTING_NAMES and column.present_share == 1
     return exact and even.cell_count > 2 and even.varying_cell_share >= 0.5
@@ -427,23 +429,27 @@ def _setting_finding(
     )
     tasks = SuggestedFix({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
     pool = SuggestedFix({"--pool": (name,)}, "pools them on purpose")
-    if even is _RESTARTING_EVENNESS or _task_numbers_restart(context, profile, column):
-        return CheckFinding(REPEATED_TASK_NAMES_WARNING, certain, fields, (tasks, split, pool))
+    if even is _EVENNESS_IF_NUMBERS_RESTART or _task_numbers_restart(context, profile, column):
+        return CheckFinding(
+            DIFFERENT_TASKS_SAME_NAME_WARNING, certain, fields, (tasks, split, pool)
+        )
     once = (
-        even.single_row_share > _MIN_SINGLE_ROW_SHARE
+        even.single_row_pair_share > _MIN_NUMBERING_SINGLE_ROW_SHARE
         and not context.has_attempt_numbers
         and not _is_named_setting(context, name)
     )
     if once and _value_dates(context.profile, context.profile.columns[name]):
         numbering = SuggestedFix({"--field": {"attempt": name}}, "numbers the attempts")
-        return CheckFinding(UNREAD_COLUMN_WARNING, certain, fields, (split, numbering, tasks, pool))
+        return CheckFinding(
+            UNREAD_NUMBERING_COLUMN_WARNING, certain, fields, (split, numbering, tasks, pool)
+        )
     if once and _has_numbered_values(profile, column):
         numbering = SuggestedFix({"--field": {"attempt": name}}, "numbers the attempts")
         order = [numbering, split, tasks, pool]
         if column_name_words(name) & {"case", "item", "question", "problem", "instance", "q"}:
             finer_tasks = replace(tasks, options={"--field": {"task": f"{task},{name}"}})
             order = [finer_tasks, numbering, split, pool]
-        return CheckFinding(UNREAD_COLUMN_WARNING, certain, fields, tuple(order))
+        return CheckFinding(UNREAD_NUMBERING_COLUMN_WARNING, certain, fields, tuple(order))
     order = [split, *models, pool] if model else [*models, split, pool]
     if column.present_share == 1 and _may_be_task_part(context, profile, column):
         order.insert(0 if normalized_last_key(name) in SUITE_NAMES else 2, tasks)
@@ -609,7 +615,7 @@ def scorer_list_findings(context: CheckContext) -> Iterator[CheckFinding]:
     names = naming_field_and_shared_names([value for value in values if isinstance(value, list)])
     if names is not None and not all(map(NUMBERED_VALUE_PATTERN.fullmatch, names[1])):
         fields = {"column": quote(f"{way}.{names[0]}"), "values": sorted(names[1])}
-        yield CheckFinding(SEVERAL_VERDICTS_WARNING, True, fields)
+        yield CheckFinding(VERDICT_PER_SCORER_WARNING, True, fields)
 
 
 CHECKS = (
@@ -619,22 +625,23 @@ CHECKS = (
         " the dispersion of shuffled values. Or the column has the exact name of a setting and"
         " varies. passk only warns if the ratio is between 0.35 and 0.6, or if the name is only"
         " similar.",
-        ("--by X", "--field model=model,X", "--field task=X,task", "--pool X"), setting_findings,
+        ("--by X", "--field model=model,X", "--field task=X,task", "--pool X"),
+        planned_column_findings,
     ),
     ReadingCheck(
-        UNREAD_COLUMN_WARNING, EITHER,
+        UNREAD_NUMBERING_COLUMN_WARNING, EITHER,
         "An unread column contains numbers or days, and each value occurs once per task. Or the"
         " numbers in the column count from 0 or 1 at each task.",
-        ("--field attempt=X", "--by X", "--field task=X,task", "--pool X"), setting_findings,
+        ("--field attempt=X", "--by X", "--field task=X,task", "--pool X"), planned_column_findings,
     ),
     ReadingCheck(
-        REPEATED_TASK_NAMES_WARNING, CERTAIN,
+        DIFFERENT_TASKS_SAME_NAME_WARNING, CERTAIN,
         "Attempt numbers repeat at a task, but not within one value of an unread column. Or"
         " task numbers start again for each value of an unread column.",
-        ("--field task=X,task", "--by X", "--pool X"), setting_findings,
+        ("--field task=X,task", "--by X", "--pool X"), planned_column_findings,
     ),
     ReadingCheck(
-        SEVERAL_VERDICTS_WARNING, CERTAIN,
+        VERDICT_PER_SCORER_WARNING, CERTAIN,
         "The entries in a list of outcomes have the same names in every record.", (),
         scorer_list_findings,
     ),

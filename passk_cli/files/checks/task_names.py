@@ -80,7 +80,7 @@ ROW_IDS_AS_TASKS_WARNING = DiagnosticType(
 def summary_row_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find tasks that are named like a total over other tasks."""
     task = context.role_column("task")
-    names = [name for name in context.tasks_named_without_digits if _is_named_like_total(name)]
+    names = [name for name in context.task_names_lacking_digits if _is_named_like_total(name)]
     if names and len(names) <= 3 and len(context.tasks) > 2 * len(names):
         texts = ", ".join(map(quote_text, names))
         without = f"{context.column_expression_sql(task)} NOT IN ({texts})"
@@ -104,9 +104,7 @@ def header_findings(context: CheckContext) -> Iterator[CheckFinding]:
     task = context.role_column("task")
     if not any(batch.layout.kind == "csv" for batch in context.batches):
         return
-    for name in (
-        context.tasks if any(map(str.isdigit, task)) else context.tasks_named_without_digits
-    ):
+    for name in context.tasks if any(map(str.isdigit, task)) else context.task_names_lacking_digits:
         if normalized_column_name(name.strip("\ufeff \t")) == normalized_column_name(
             task
         ) and _row_repeats_header(context, name):
@@ -132,7 +130,7 @@ def spelling_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find tasks that occur in two spellings."""
     groups: dict[str, list[str]] = {}
     for name in context.tasks:
-        groups.setdefault(normalized_name(name), []).append(name)
+        groups.setdefault(unify_name_spelling(name), []).append(name)
     names = next((group for group in groups.values() if len(group) > 1), None)
     if names is not None:
         yield CheckFinding(
@@ -140,10 +138,10 @@ def spelling_findings(context: CheckContext) -> Iterator[CheckFinding]:
         )
 
 
-def normalized_name(name: str) -> str:
+def unify_name_spelling(name: str) -> str:
     r"""The name in lower case, without extra spaces, invisible characters, `./` or leading zeros.
 
-    >>> [normalized_name(name) for name in ("./A b", "a_B", "1.0", "01", "t0\u200b")]
+    >>> [unify_name_spelling(name) for name in ("./A b", "a_B", "1.0", "01", "t0\u200b")]
     ['a b', 'a_b', '1', '1', 't0']
     """
     if _NAME_TO_NORMALIZE_PATTERN.search(name) is None:

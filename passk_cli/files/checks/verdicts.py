@@ -26,7 +26,7 @@ from passk_cli.files.checks.check import (
 from passk_cli.files.reading.profile import DataProfile, count_distinct, joined_codes
 from passk_cli.files.reading.records import read_records
 from passk_cli.files.roles import (
-    EQUALITY_OPERATOR,
+    EQUAL_COLUMNS_OPERATOR,
     MAX_NAME_CHARACTERS,
     column_name_words,
     normalized_last_key,
@@ -138,7 +138,7 @@ def second_verdict_findings(context: CheckContext) -> Iterator[CheckFinding]:
         or not attempts
     ):
         return
-    if attack := _attack_column(context, outcome):
+    if attack := _attack_column_beside_success(context, outcome):
         yield _ambiguous_success_finding(context, outcome, attack)
         return
     for name in context.unread_columns:
@@ -146,7 +146,8 @@ def second_verdict_findings(context: CheckContext) -> Iterator[CheckFinding]:
             context, name, outcome
         ):
             agree = SuggestedFix(
-                {"--field": {"outcome": f"{outcome}{EQUALITY_OPERATOR}{name}"}}, "compares them"
+                {"--field": {"outcome": f"{outcome}{EQUAL_COLUMNS_OPERATOR}{name}"}},
+                "compares them",
             )
             ways = (
                 agree,
@@ -185,11 +186,11 @@ def second_verdict_findings(context: CheckContext) -> Iterator[CheckFinding]:
         yield CheckFinding(ALWAYS_SUCCESS_WARNING, True, facts, (way,))
 
 
-def reordered_list_findings(context: CheckContext) -> Iterator[CheckFinding]:
+def list_order_outcome_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find outcomes that compare two lists, if some lists differ only in the order of their
     entries."""
     outcome = context.role_column("outcome")
-    left, equal, right = outcome.partition(EQUALITY_OPERATOR)
+    left, equal, right = outcome.partition(EQUAL_COLUMNS_OPERATOR)
     frame = context.batches[0].layout.kind == "frame"
     if not equal or "," in outcome or context.is_known_format or frame:
         return
@@ -205,10 +206,10 @@ def reordered_list_findings(context: CheckContext) -> Iterator[CheckFinding]:
         yield CheckFinding(REORDERED_LISTS_WARNING, False, fields)
 
 
-def _attack_column(context: CheckContext, outcome: str) -> str:
+def _attack_column_beside_success(context: CheckContext, outcome: str) -> str:
     """The first column about attacks, if the outcome column is named like "success". The result is
     "" if there is no such column."""
-    if not column_name_words(outcome) & _SUCCESS_WORDS or EQUALITY_OPERATOR in outcome:
+    if not column_name_words(outcome) & _SUCCESS_WORDS or EQUAL_COLUMNS_OPERATOR in outcome:
         return ""
     return next(
         (name for name in context.profile.columns if column_name_words(name) & ATTACK_WORDS), ""
@@ -217,7 +218,7 @@ def _attack_column(context: CheckContext, outcome: str) -> str:
 
 def _ambiguous_success_finding(context: CheckContext, outcome: str, attack: str) -> CheckFinding:
     texts = context.profile.distinct_texts(outcome, _MOST_VALUES)
-    verdicts = context.profile.column_verdicts(outcome)
+    verdicts = context.profile.row_verdicts_of_column(outcome)
     codes = context.profile.columns[outcome].codes
     words_of = {
         verdict: tuple(texts[code] for code in np.unique(codes[verdicts == verdict]).tolist())
@@ -239,7 +240,7 @@ def _contains_expected_verdicts(context: CheckContext, name: str, outcome: str) 
     expected, outcomes = (
         {text.lower() for text in profile.distinct_texts(c, 50)} for c in (name, outcome)
     )
-    verdicts = profile.column_verdicts(name)[profile.columns[name].codes >= 0]
+    verdicts = profile.row_verdicts_of_column(name)[profile.columns[name].codes >= 0]
     return bool(np.all(verdicts >= 0)) and not expected.isdisjoint(outcomes)
 
 
@@ -258,7 +259,7 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
     predicted = "label" in terms and any(
         column_name_words(n) & PREDICTED_WORDS for n in profile.columns
     )
-    if predicted or _is_constant_per_task(profile, name, outcome):
+    if predicted or _is_constant_unlike_outcome(profile, name, outcome):
         return False
     if (
         terms & (_NON_VERDICT_WORDS | BAD_EVENT_WORDS)
@@ -275,7 +276,7 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
         return bool(graded) and _no_threshold_reproduces_outcome(
             numbers, profile.row_verdicts, ended=ended
         )
-    values = profile.column_verdicts(name)
+    values = profile.row_verdicts_of_column(name)
     is_present = profile.columns[name].codes >= 0
     # A column that contains an unknown word is not a verdict column.
     if profile.columns[name].distinct_count >= _MOST_VALUES or np.any(values[is_present] < 0):
@@ -292,7 +293,7 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
     )
 
 
-def _is_constant_per_task(profile: DataProfile, name: str, outcome: str) -> bool:
+def _is_constant_unlike_outcome(profile: DataProfile, name: str, outcome: str) -> bool:
     """Whether a column has one value per task, while the outcome differs within some tasks."""
     pairs = (
         count_distinct(joined_codes(profile.cell_codes, profile.columns[c].codes))
@@ -384,6 +385,6 @@ CHECKS = (
         REORDERED_LISTS_WARNING, LIKELY,
         "The outcome compares two columns of lists, and some lists differ only in the order of"
         " entries.",
-        (), reordered_list_findings,
+        (), list_order_outcome_findings,
     ),
 )  # fmt: skip

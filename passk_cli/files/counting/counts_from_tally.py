@@ -15,14 +15,14 @@ from passk_cli.diagnostic import Diagnostic, error_as_warning
 from passk_cli.errors import DataError
 from passk_cli.files.counting import diagnosis
 from passk_cli.files.counting.raw_text_checks import (
-    ATTEMPTS_WITHOUT_GROUP_NOTE,
+    ATTEMPTS_WITHOUT_BY_VALUE_NOTE,
     OTHER_ENCODING_WARNING,
     mixed_task_type_messages,
-    several_scores_messages,
+    several_score_columns_messages,
 )
 from passk_cli.files.counting.statement import Statement, Tally
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.non_result_files import ExcludedFileError, repeated_file_error
+from passk_cli.files.reading.non_result_files import ExcludedResultFileError, repeated_file_error
 from passk_cli.files.reading.schema_detection import NormalizedFiles
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import (
@@ -80,7 +80,7 @@ def build_counts(
         place = statement.batches[0].sources[0].name
         counts = counts.with_clusters(_cluster_of_tasks(request.cluster, cells, place))
     for i, column in enumerate(statement.benchmarks):
-        if benchmark_by_task := _benchmark_of_tasks(cells, i):
+        if benchmark_by_task := _benchmark_by_task_if_clear(cells, i):
             facts = replace(
                 counts.read_facts, benchmark_column=column, benchmark_by_task=benchmark_by_task
             )
@@ -88,7 +88,7 @@ def build_counts(
     return counts
 
 
-def _benchmark_of_tasks(cells: Mapping[str, Any], place: int) -> dict[str, str]:
+def _benchmark_by_task_if_clear(cells: Mapping[str, Any], place: int) -> dict[str, str]:
     """Map each task to its benchmark, using a column that divides the tasks into a few groups.
 
     The result is empty if a task has no single benchmark, or if there are too many groups.
@@ -114,12 +114,12 @@ def _require_valid_data(
     cells = tally.cell_columns
     if any(source.label for batch in statement.batches for source in batch.sources):
         _require_one_model_per_label(
-            statement.batches, tally.cell_columns_with_repeats, statement.request
+            statement.batches, tally.cell_table_before_deduplication, statement.request
         )
     judged = np.bincount(cells["name"].codes + 1, cells["n"] + cells["bad"])[1:]
     if cells["missing"].any() and not judged.all():
         # If the outcome field is missing in all records, the name of the field is wrong.
-        absent = diagnosis.absent_field_error(con, statement)
+        absent = diagnosis.absent_outcome_field_error(con, statement)
         if absent is not None:
             raise absent
     _require_no_data_errors(con, statement, tally, tolerant)
@@ -167,7 +167,7 @@ def _reading_messages(
     Errors: DataError for copies of a file, and for a single record that contains all attempts.
     """
     batches, request = statement.batches, statement.request
-    is_doubtful = _are_attempts_pooled(batches, cells) and request.duplicates != "keep"
+    is_doubtful = _are_unnumbered_attempts_pooled(batches, cells) and request.duplicates != "keep"
     copy = repeated_file_error(batches) if is_doubtful else None
     inner_records = None
     if int(cells["attempts"].sum()) == 1 and request.records is None:
@@ -185,9 +185,9 @@ def _reading_messages(
         messages.append(OTHER_ENCODING_WARNING(files=files, encodings=encodings))
     messages += map(error_as_warning, doubted)
     if request.conversion is not None:
-        messages += several_scores_messages(batches, request)
+        messages += several_score_columns_messages(batches, request)
     messages += [
-        ATTEMPTS_WITHOUT_GROUP_NOTE(attempts=without, column=name)
+        ATTEMPTS_WITHOUT_BY_VALUE_NOTE(attempts=without, column=name)
         for name, column in zip(request.by, statement.groups, strict=True)
         if (without := int(n[cells[column].missing_mask].sum()))
     ]
@@ -196,13 +196,13 @@ def _reading_messages(
     return tuple(messages)
 
 
-def _are_attempts_numbered(batches: Sequence[Batch]) -> bool:
+def _are_numbers_in_all_batches(batches: Sequence[Batch]) -> bool:
     return all(bool(b.roles.attempt) or b.roles.row_type != "attempts" for b in batches)
 
 
-def _are_attempts_pooled(batches: Sequence[Batch], cells: Mapping[str, Any]) -> bool:
+def _are_unnumbered_attempts_pooled(batches: Sequence[Batch], cells: Mapping[str, Any]) -> bool:
     """Whether several files contain unnumbered attempts by the same model at the same task."""
-    return not _are_attempts_numbered(batches) and bool(cells["files_differ"].any())
+    return not _are_numbers_in_all_batches(batches) and bool(cells["files_differ"].any())
 
 
 def _reading_facts(
@@ -222,13 +222,15 @@ def _reading_facts(
     )
     sources = [source for batch in batches for source in batch.sources]
     unread = [
-        error for error in attempts.skipped_file_errors if isinstance(error, ExcludedFileError)
+        error
+        for error in attempts.skipped_file_errors
+        if isinstance(error, ExcludedResultFileError)
     ]
-    pooled = _are_attempts_pooled(batches, cells)
+    pooled = _are_unnumbered_attempts_pooled(batches, cells)
     some_numbered = any(b.roles.attempt for b in batches if b.roles.row_type == "attempts")
     reasons: dict[str, Counter[str]] = {}
     reported = (
-        (request.alias_of(model), counts_by_reason)
+        (request.canonical_model_name(model), counts_by_reason)
         for model, counts_by_reason in attempts.missing_reason_counts.items()
     )
     for model, counts_by_reason in chain(reported, tally.missing_reason_counts.items()):
@@ -241,7 +243,7 @@ def _reading_facts(
         missing_outcomes=_missing_outcomes(cells, statement.groups) if missing else None,
         duplicate_count=tally.repeats.repeat_row_count,
         duplicates_policy=request.duplicates,
-        duplicates_checked=_are_attempts_numbered(batches),
+        duplicates_checked=_are_numbers_in_all_batches(batches),
         files_with_unnumbered_repeats=tuple(source.name for source in sources) if pooled else (),
         unnumbered_attempts=int((cells["attempts"] - cells["numbered"]).sum())
         if some_numbered
@@ -262,15 +264,16 @@ def _reading_facts(
         records_key=request.records or "",
         path_template=request.path or "",
         cluster_column=request.cluster or "",
-        threshold=None if request.judges_no_score else request.passing_score,
-        tasks_in_random_order=next(iter(attempts.task_orders))
-        if len(attempts.task_orders) == 1
+        threshold=None if request.are_scores_left_unjudged else request.passing_score,
+        tasks_in_random_order=next(iter(attempts.attempted_task_orders))
+        if len(attempts.attempted_task_orders) == 1
         else (),
         missing_reasons_by_model={
             model: dict(counts_by_reason) for model, counts_by_reason in reasons.items()
         },
         pooled_runs_by_model={
-            request.alias_of(model): number for model, number in attempts.run_count_by_model.items()
+            request.canonical_model_name(model): number
+            for model, number in attempts.run_count_by_model.items()
         },
         non_result_files=tuple(
             str(error.place) for error in attempts.skipped_file_errors if error not in unread
@@ -312,7 +315,7 @@ def _require_one_model_per_label(
     """Raise DataError if a file with a label contains several models, unless --pool pools these
     models."""
     labels = {
-        request.alias_of(s.label): (s, b.roles.model)
+        request.canonical_model_name(s.label): (s, b.roles.model)
         for b in batches for s in b.sources
         if s.label and b.roles.model and b.roles.model not in request.pool
     }  # fmt: skip
@@ -320,7 +323,9 @@ def _require_one_model_per_label(
         if label not in cells["name"].distinct_texts:
             continue
         rows = cells["name"].codes == cells["name"].distinct_texts.index(label)
-        ends = (cells[column][rows].present_texts for column in ("model_low", "model_high"))
+        ends = (
+            cells[column][rows].distinct_present_texts for column in ("model_low", "model_high")
+        )
         models = {name for end in ends for name in end if name}
         if len(models) > 1:
             several = f"the file contains several models ({', '.join(sorted(models)[:4])})"

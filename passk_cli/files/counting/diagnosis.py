@@ -21,7 +21,7 @@ from passk_cli.files.database import (
     quote_text,
 )
 from passk_cli.files.export import as_os_error
-from passk_cli.files.history import repeated_run_error
+from passk_cli.files.history import run_recorded_twice_error
 from passk_cli.files.reading.condition import CONDITION_REMEDY, names_in_condition
 from passk_cli.files.reading.layout import Batch, json_path
 from passk_cli.files.reading.non_result_files import find_duplicate_file
@@ -183,12 +183,12 @@ def first_matching_rows(
     files = {s.path: (s, batch) for batch in statement.batches for s in batch.sources}
     paths = [*files]
     if len(paths) > 1:
-        file_rows = ask(statement.for_files(statement.batches), "DISTINCT file FROM matching")
+        file_rows = ask(statement.with_only_files(statement.batches), "DISTINCT file FROM matching")
         paths = sorted((path for (path,) in file_rows), key=lambda path: files[path][0].position)
     for source, batch in map(files.__getitem__, paths):
-        file_statement = statement.for_files([replace(batch, sources=(source,))]).with_changes(
-            has_row_numbers=True
-        )
+        file_statement = statement.with_only_files(
+            [replace(batch, sources=(source,))]
+        ).with_changes(has_row_numbers=True)
         in_file = f"FROM matching WHERE file = {quote_text(source.path)}"
         order = f"ORDER BY place, TRY_CAST(attempt AS BIGINT) LIMIT {most - len(rows)}"
         for number, *values in ask(file_statement, f"place, {columns} {in_file} {order}"):
@@ -223,7 +223,7 @@ def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> D
         problem = f"{' and '.join(count_texts)} cannot be counts"
         remedy = "n and c must be whole numbers with n ≥ 1 and 0 ≤ c ≤ n"
         return DataError(row.place, problem, remedy, name="bad-counts")
-    if _is_outcome_cut_off(row, str(outcome)):
+    if _is_last_outcome_cut_off(row, str(outcome)):
         problem = f"{truncated_text(str(outcome))!r} is at the end of the file, without a line end"
         return DataError(
             row.place, problem, "check whether the file is cut off", name="damaged-file"
@@ -232,9 +232,9 @@ def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> D
     value = outcome if number else json.dumps(outcome, ensure_ascii=False)
     problem = f'"{roles.outcome}" is {truncated_text(str(value))}'
     remedy, settles = "expected a number or true/false", list[SuggestedFix]()
-    if not number and (plain := _plain_number(str(outcome))):
+    if not number and (plain := _number_without_comma_or_percent(str(outcome))):
         remedy = f"write numbers with a decimal point and without %, for example {plain}"
-    elif not statement.request.judges_no_score:
+    elif not statement.request.are_scores_left_unjudged:
         remedy = "expected true/false, 0/1 or a score"
         judged = statement.request.passing_score is not None
         says = SuggestedFix(
@@ -246,7 +246,7 @@ def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> D
     return DataError(row.place, problem, remedy, name="bad-outcome", settles=settles)
 
 
-def _is_outcome_cut_off(row: _MatchingRow, outcome: str) -> bool:
+def _is_last_outcome_cut_off(row: _MatchingRow, outcome: str) -> bool:
     begins = any(word.startswith(outcome.lower()) for word in (*PASS_WORDS, *FAIL_WORDS))
     if row.batch.layout.kind != "csv" or row.source.frame is not None or not begins:
         return False
@@ -257,14 +257,14 @@ def _is_outcome_cut_off(row: _MatchingRow, outcome: str) -> bool:
     return last.endswith(outcome.encode()) and str(row.place).endswith(f":{number}")
 
 
-def _plain_number(text: str) -> str:
+def _number_without_comma_or_percent(text: str) -> str:
     """Rewrite a number that has a decimal comma or a percent sign. The result is "" for other
     texts.
 
     The result is also "" for 1,234, because its comma may be a thousands separator.
 
-    >>> _plain_number("0,48"), _plain_number("85 %"), _plain_number("1,234"), _plain_number("maybe")
-    ('0.48', '85', '', '')
+    >>> [_number_without_comma_or_percent(text) for text in ("0,48", "85 %", "1,234", "maybe")]
+    ['0.48', '85', '', '']
     """
     thousands = "(?![1-9][0-9]{0,2},[0-9]{3}$)"
     number = re.fullmatch(thousands + r"([+-]?[0-9]+)(?:[.,]([0-9]+))?\s*%?", text.strip())
@@ -280,9 +280,9 @@ def missing_outcome_error(
     )
     request, column, (outcome,) = statement.request, row.batch.roles.outcome, row.selected_values
     settles = [SuggestedFix({"--missing": "drop"}, "leaves these attempts out")]
-    if not request.judges_no_score:
+    if not request.are_scores_left_unjudged:
         settles.insert(0, SuggestedFix({"--missing": "fail"}, "counts them as failures"))
-        if request.supports_bounds and not request.attempts:
+        if request.supports_missing_bounds and not request.attempts:
             settles.append(SuggestedFix({"--missing": BOUNDS}, "gives ranges"))
     ended = outcome is not None and outcome.strip().lower() in ENDED_WITHOUT_VERDICT_WORDS
     if not (has_outcomes or ended or row.batch.layout.normalized_rows_file):
@@ -301,7 +301,9 @@ def missing_outcome_error(
     return DataError(row.place, problem, name="missing-outcome", settles=settles)
 
 
-def absent_field_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError | None:
+def absent_outcome_field_error(
+    con: duckdb.DuckDBPyConnection, statement: Statement
+) -> DataError | None:
     """The error for a nested outcome field that does not exist in the first 1,000 records."""
     for batch in statement.batches:
         outcome = batch.roles.outcome or ""
@@ -313,7 +315,7 @@ def absent_field_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> 
         ):
             continue
         column, path = quote_name(base), json_path(keys).replace(f'."{EACH_ENTRY_KEY}"', "[*]")
-        rows = statement.for_files([batch]).relation_sql(batch, {base: "JSON"})
+        rows = statement.with_only_files([batch]).relation_sql(batch, {base: "JSON"})
         sql = f"SELECT {column}, json_exists({column}, {path})::VARCHAR FROM {rows}"
         values = con.execute(f"{sql} LIMIT {_MAX_PROBED_RECORDS}").fetchall()
         if any("true" in (has_field or "") for _, has_field in values):
@@ -335,7 +337,7 @@ def condition_values_text(con: duckdb.DuckDBPyConnection, statement: Statement) 
     column, values = [*names_in_condition(con, statement.request.where), ""][0], dict[str, None]()
     for batch in statement.batches:
         if "record" not in batch.layout.kinds_by_column.get(column, {"record"}):
-            rows = statement.for_files([batch]).relation_sql(batch, {column: "VARCHAR"})
+            rows = statement.with_only_files([batch]).relation_sql(batch, {column: "VARCHAR"})
             sql = f"SELECT {quote_name(column)}::VARCHAR FROM {rows} LIMIT {_MAX_PROBED_RECORDS}"
             values |= dict.fromkeys(str(value) for (value,) in con.execute(sql).fetchall())
     return f"For {column}, {list_known_names(sorted(values))}" if values else ""
@@ -402,7 +404,7 @@ def repeated_attempt_error(
     place = (later_rows or [first])[0].place
     rows, contradicting = plural(repeats.repeat_row_count, "duplicate row"), 0
     if not statement.has_counts:
-        ((contradicting,),) = con.execute(statement.contradicting_repeats_sql()).fetchall()
+        ((contradicting,),) = con.execute(statement.contradicting_repeat_count_sql()).fetchall()
         if contradicting:
             rows += f", {plural(contradicting, 'attempt')} with different outcomes"
     problem = f"{subject} is duplicated{before} ({rows})"
@@ -441,9 +443,11 @@ def repeated_attempt_error(
         files = list(dict.fromkeys(row.source.name for row in (first, *later_rows)))
         if "run" in statement.request.by:
             run = str(first.record["run"])
-            return repeated_run_error(f"run {run} of {model}", str(first.record["suite"]), files)
+            return run_recorded_twice_error(
+                f"run {run} of {model}", str(first.record["suite"]), files
+            )
         problem = f"this is a history of runs, and {subject} is in several runs"
-        settles, remedy = _history_fixes(con, statement), ""
+        settles, remedy = _history_run_choice_fixes(con, statement), ""
     return DataError(place, problem, remedy, name="duplicate-attempts", settles=settles)
 
 
@@ -468,7 +472,7 @@ def _differing_settings(
             yield f"{above}.{key}".removeprefix(".")
 
 
-def _history_fixes(
+def _history_run_choice_fixes(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> tuple[SuggestedFix, ...]:
     course = SuggestedFix({}, "shows how its runs develop", "trend")

@@ -34,22 +34,24 @@ UNUSED_THRESHOLD_NOTE = DiagnosticType(
     advice="Remove --threshold, or name a column of scores with --outcome.",
     example="note[idle-threshold]: the threshold has no effect, because no outcome is a number",
 )  # fmt: skip
-# OutcomeWordCount consists of an outcome word, the number of rows that contain the word, and the
-# verdict of the word.
-OutcomeWordCount = tuple[str, int, int | None]
+# OutcomeWordCountAndVerdict consists of an outcome word, the number of rows that contain the word,
+# and the verdict of the word.
+OutcomeWordCountAndVerdict = tuple[str, int, int | None]
 
 
-def outcome_option_messages(
+def passes_and_threshold_messages(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> list[Diagnostic]:
     """The messages about the words of --passes and --fails, and the message that --threshold has no
     effect."""
     request, messages = statement.request, list[Diagnostic]()
     names_words = bool(request.passes or request.fails) and not request.all_of
-    if names_words and not (statement.has_counts or request.judges_no_score):
+    if names_words and not (statement.has_counts or request.are_scores_left_unjudged):
         words = con.execute(statement.outcome_words_sql()).fetchall()
-        messages += word_messages(words, request, statement.batches[0].sources[0].name)
-    if request.threshold and not (request.judges_no_score and not statement.has_counts):
+        messages += outcome_word_verdict_messages(
+            words, request, statement.batches[0].sources[0].name
+        )
+    if request.threshold and not (request.are_scores_left_unjudged and not statement.has_counts):
         number = f"TRY_CAST(outcome AS DOUBLE) IS NOT NULL OR outcome IN ('{REACHED}', '{BELOW}')"
         scored = f"{statement.matching_rows_sql(number)} SELECT 1 FROM matching LIMIT 1"
         if statement.has_counts or not con.execute(scored).fetchall():
@@ -57,8 +59,8 @@ def outcome_option_messages(
     return messages
 
 
-def word_messages(
-    words: Sequence[OutcomeWordCount], request: Request, place: str
+def outcome_word_verdict_messages(
+    words: Sequence[OutcomeWordCountAndVerdict], request: Request, place: str
 ) -> list[Diagnostic]:
     """The message that lists which outcome words count as passes and which count as failures.
 
@@ -73,7 +75,7 @@ def word_messages(
     }
     for (option, option_words), (other_option, _) in zip(options, reversed(options), strict=True):
         matched = (
-            request.has_labels
+            request.has_correcting_labels
             or values & words_by_option[option]
             or values <= words_by_option[other_option]
         )

@@ -14,9 +14,9 @@ from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.files.counting.statement import Tally
 from passk_cli.files.database import TextColumn
-from passk_cli.files.reading.layout import Batch, Layout
+from passk_cli.files.reading.layout import Batch, FileLayout
 from passk_cli.files.request import Request
-from passk_cli.files.roles import ATTEMPTS_TABLE_COLUMNS, usual_columns
+from passk_cli.files.roles import CONVERTED_TABLE_COLUMNS, usual_columns
 from passk_cli.files.sources.source import HEAD_BYTES, Source, csv_rows, open_bytes
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import truncated_text
@@ -32,7 +32,7 @@ OTHER_ENCODING_WARNING = DiagnosticType(
     advice="Save the files as UTF-8.",
     example="warning[other-encoding]: passk read results.csv as cp1252, not as UTF-8",
 )  # fmt: skip
-ATTEMPTS_WITHOUT_GROUP_NOTE = DiagnosticType(
+ATTEMPTS_WITHOUT_BY_VALUE_NOTE = DiagnosticType(
     "without-group", NOTE,
     "{attempts:attempt} {attempts:has|have} no {column} and {attempts:forms|form} a group without"
     " a name, which is listed last",
@@ -53,7 +53,7 @@ MIXED_TASK_TYPES_NOTE = DiagnosticType(
     example="note[mixed-tasks]: tasks are numbers in a.jsonl and texts in b.jsonl: 7 and \"7\""
     " count as one task",
 )  # fmt: skip
-SEVERAL_SCORE_COLUMNS_NOTE = DiagnosticType(
+SCORE_COLUMN_REPEATS_OUTCOME_NOTE = DiagnosticType(
     "several-scores", NOTE,
     "{columns} could be the score, so the column score repeats {outcome}",
     (
@@ -80,20 +80,22 @@ def mixed_task_type_messages(kinds: Mapping[str, str], tasks: TextColumn) -> Ite
     if (
         None not in files
         and len(files) == 2
-        and all(task.isdecimal() for task in tasks.present_texts)
+        and all(task.isdecimal() for task in tasks.distinct_present_texts)
     ):
         yield MIXED_TASK_TYPES_NOTE(
             numbers=kinds["number"], texts=kinds["text"], task=tasks.text_at(0)
         )
 
 
-def several_scores_messages(batches: Iterable[Batch], request: Request) -> Iterator[Diagnostic]:
+def several_score_columns_messages(
+    batches: Iterable[Batch], request: Request
+) -> Iterator[Diagnostic]:
     """Yield a message about the first file in which several columns could be the score."""
     kept_columns = request.conversion.extra_columns if request.conversion else ()
     for batch in batches:
         kinds, outcome = batch.layout.kinds_by_column, batch.roles.outcome
         scores = [column for column in usual_columns("score", kinds) if column not in request.by]
-        has_score = "score" in request.fields or kinds.keys() >= set(ATTEMPTS_TABLE_COLUMNS)
+        has_score = "score" in request.fields or kinds.keys() >= set(CONVERTED_TABLE_COLUMNS)
         if (
             len(scores) > 1
             and not has_score
@@ -101,7 +103,7 @@ def several_scores_messages(batches: Iterable[Batch], request: Request) -> Itera
             and batch.roles.column("score") == outcome
         ):
             joined = ",".join(scores)
-            yield SEVERAL_SCORE_COLUMNS_NOTE(
+            yield SCORE_COLUMN_REPEATS_OUTCOME_NOTE(
                 columns=scores, outcome=outcome, first=scores[0], joined=joined
             )
             return
@@ -110,12 +112,14 @@ def several_scores_messages(batches: Iterable[Batch], request: Request) -> Itera
 _DECIMAL_NUMBER_PATTERN = re.compile(r"-?[0-9]+(\.[0-9]+([eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)")
 
 
-def require_original_spelling(batch: Batch, tally: Tally) -> None:
+def require_no_header_or_respelling(batch: Batch, tally: Tally) -> None:
     """Raise DataError for a repeated header, and for names that DuckDB would spell differently."""
     layout = batch.layout
     names = {name for name, _ in layout.columns}
     # In a repeated header row, the value in the task column is the name of the task column.
-    if layout.kind == "csv" and names & {*tally.cell_columns_with_repeats["task"].distinct_texts}:
+    if layout.kind == "csv" and names & {
+        *tally.cell_table_before_deduplication["task"].distinct_texts
+    }:
         for source in batch.sources:
             for line, row in csv_rows(source, layout.delimiter):
                 if {*row} == names:
@@ -127,7 +131,7 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
         if key is None or not any(
             map(
                 _DECIMAL_NUMBER_PATTERN.fullmatch,
-                tally.cell_columns_with_repeats[key].distinct_texts,
+                tally.cell_table_before_deduplication[key].distinct_texts,
             )
         ):
             continue
@@ -140,14 +144,14 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
                 raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
 
 
-def require_intact_files(layout: Layout, sources: Sequence[Source], request: Request) -> None:
+def require_intact_files(layout: FileLayout, sources: Sequence[Source], request: Request) -> None:
     """Raise DataError for a surplus delimiter or an incomplete array, which DuckDB would ignore."""
     uneven = layout.kind == "csv" and not request.skip_bad
     for source in sources:
         if uneven and may_have_surplus_delimiter(
             source, layout.delimiter.encode(), len(layout.columns)
         ):
-            require_no_surplus_field(source, layout)
+            require_no_extra_empty_field(source, layout)
         if layout.kind != "json" or source.first_character != "[":
             continue
         # If an array is cut off after a comma, DuckDB reads the array as if the array were
@@ -166,7 +170,7 @@ def require_intact_files(layout: Layout, sources: Sequence[Source], request: Req
             )
 
 
-def require_no_surplus_field(source: Source, layout: Layout) -> None:
+def require_no_extra_empty_field(source: Source, layout: FileLayout) -> None:
     """Raise DataError for the first row with an extra empty field, which DuckDB would ignore."""
     width = len(layout.columns)
     for line, row in csv_rows(source, layout.delimiter):

@@ -85,7 +85,7 @@ def _profile_files(
     if not is_complete:
         # Samples are not filtered, because a filter might leave only a few rows.
         request = replace(request.with_all_models(), where="", only_tasks=(), exclude_tasks=())
-    batches = [_with_later_columns(con, sample.batch) for sample in samples]
+    batches = [_with_columns_of_later_records(con, sample.batch) for sample in samples]
     profile_statement = statement.with_changes(
         request=request, where=statement.where if request.where else ()
     )
@@ -155,7 +155,7 @@ def _fill_profile_table(
             if find_column_and_keys(name, batch.layout.kinds_by_column)
         ]
         carried = tuple(columns[i] for i in present)
-        batch_statement = statement.with_changes(names=sample_names).for_files([batch])
+        batch_statement = statement.with_changes(names=sample_names).with_only_files([batch])
         selection = [*fixed, *["is_count"] * counts]
         selection += [f"carried{place} AS carried{i}" for place, i in enumerate(present)]
         limit = f" LIMIT {_ROWS}" * (batch.layout.has_typed_values and not sample.is_complete)
@@ -244,7 +244,9 @@ def _batches_of_kept_models(statement: Statement) -> Iterator[Batch]:
         named_sources = ((source, statement.names.get(source.path)) for source in batch.sources)
         request = statement.request
         kept_sources = tuple(
-            s for s, n in named_sources if n is None or request.keeps_model(request.alias_of(n))
+            s
+            for s, n in named_sources
+            if n is None or request.keeps_model(request.canonical_model_name(n))
         )
         if kept_sources or len(statement.batches) == 1:
             yield replace(batch, sources=kept_sources or batch.sources)
@@ -254,7 +256,9 @@ def _scalar_and_record_columns(batch: Batch, by: Sequence[str]) -> tuple[list[st
     """The names of the scalar columns and of the nested columns. Columns with a role come first."""
     kinds = batch.layout.kinds_by_column
     playing = [c for c in (*batch.roles.columns().values(), *by) if find_column_and_keys(c, kinds)]
-    playing = [c for c in playing if not is_list_column(c, kinds)] + ["suite"] * batch.has_suites
+    playing = [c for c in playing if not is_list_column(c, kinds)] + [
+        "suite"
+    ] * batch.has_suites_in_task_ids
     plain = [column for column, of in kinds.items() if of <= _SCALAR_KINDS][:_COLUMNS]
     records = [
         c
@@ -281,7 +285,7 @@ def _scalar_sql(text: str) -> str:
     return f"CASE WHEN left({text}, 1) NOT IN ('', '{{', '[') THEN {text} END"
 
 
-def _with_later_columns(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
+def _with_columns_of_later_records(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
     """Add to a batch the columns that occur only in later records of the sample.
 
     If the records contain lists of outcomes, each record becomes one row without a verdict.

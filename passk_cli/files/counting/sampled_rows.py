@@ -22,8 +22,9 @@ from passk_cli.outcomes.row_sample import ClusterCandidates, OrderedAttempts, Sa
 # A column forms groups of dependent tasks only if it has at least _MIN_TASK_GROUPS values. Fewer
 # values are probably categories, such as levels of difficulty.
 _MIN_TASK_GROUPS = 10
-# The columns in _NON_GROUP_COLUMNS are settings or benchmarks and not groups of dependent tasks.
-_NON_GROUP_COLUMNS = SETTING_NAMES | {*SETTING_COLUMN_NAMES, *BENCHMARK_COLUMN_NAMES}
+# The columns in _SETTING_AND_BENCHMARK_NAMES are settings or benchmarks and not groups of dependent
+# tasks.
+_SETTING_AND_BENCHMARK_NAMES = SETTING_NAMES | {*SETTING_COLUMN_NAMES, *BENCHMARK_COLUMN_NAMES}
 _GROUP_NAME_WORDS = frozenset("id group cluster family".split())
 
 
@@ -50,7 +51,9 @@ def sampled_rows(
     )
     is_judged = (profile.task_codes >= 0) & (series >= 0) & np.isfinite(profile.row_verdicts)
     order = _ordered_attempts(context, statement, series, is_judged)
-    groups = None if request.cluster else _task_groups(context, series, is_judged, settings)
+    groups = (
+        None if request.cluster else _task_group_candidates(context, series, is_judged, settings)
+    )
     return SampledRows(order, groups) if order or groups else None
 
 
@@ -95,7 +98,7 @@ def _series_names(
         yield (by_file.get(profile.file_names[profile.file_indices[row]]) or model, *groups)
 
 
-def _task_groups(
+def _task_group_candidates(
     context: CheckContext, series: Ints, is_judged: Bools, settings: Collection[str]
 ) -> ClusterCandidates | None:
     """The pass rates of tasks, and the unread columns that divide the tasks into groups. The result
@@ -106,7 +109,8 @@ def _task_groups(
     profile = context.profile
     names = [
         name for name in context.unread_columns
-        if quote(name) not in settings and normalized_last_key(name) not in _NON_GROUP_COLUMNS
+        if quote(name) not in settings
+        and normalized_last_key(name) not in _SETTING_AND_BENCHMARK_NAMES
         and not column_name_words(name) & (ATTEMPT_METADATA_WORDS | ATTEMPT_NUMBER_WORDS)
         and profile.columns[name].distinct_count >= _MIN_TASK_GROUPS
     ]  # fmt: skip
@@ -119,7 +123,7 @@ def _task_groups(
     for name in names:
         column = profile.columns[name]
         codes = _group_codes_by_task(column, task, is_judged, tasks)
-        if codes is not None and not (once and _may_describe_attempts(context, name)):
+        if codes is not None and not (once and _may_measure_attempts(context, name)):
             columns[name] = codes
     if not columns:
         return None
@@ -148,7 +152,7 @@ def _group_codes_by_task(
     return codes if _MIN_TASK_GROUPS <= int(codes.max()) + 1 <= tasks / 2 else None
 
 
-def _may_describe_attempts(context: CheckContext, name: str) -> bool:
+def _may_measure_attempts(context: CheckContext, name: str) -> bool:
     """Whether the numbers in a column may be measurements of attempts, such as times."""
     return (
         not column_name_words(name) & _GROUP_NAME_WORDS

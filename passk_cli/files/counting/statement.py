@@ -35,7 +35,7 @@ from passk_cli.files.reading.layout import (
     NUMBER_CAST_SQL_VARIANTS,
     Batch,
     batches_in_argument_order,
-    unique_keys_sql,
+    require_unique_keys_sql,
 )
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
@@ -47,8 +47,8 @@ from passk_cli.files.roles import (
     amount_addends,
     find_column_and_keys,
     is_list_column,
+    outcome_verdict_sql,
     reaches_threshold_sql,
-    verdict_sql,
 )
 from passk_cli.files.sources.path_templates import TEMPERATURE_NAMES, temperature_template
 from passk_cli.files.sources.source import max_object_bytes
@@ -93,17 +93,17 @@ class ReadingCare:
     """How carefully passk reads rows. At first, passk reads as fast as possible. If a row causes an
     error, passk reads the rows again with more care.
 
-    is_sequential : whether a text table is read sequentially. Parallel reading of parts of the
-        table is faster, but fails for lines of more than 2 MB and for parts that begin inside
-        quotes.
-    number_cast_index : the index of an entry in NUMBER_CAST_SQL_VARIANTS. The entry is the SQL that
-        converts values to numbers in conditions.
+    is_table_read_sequentially : whether a text table is read sequentially. Parallel reading of
+        parts of the table is faster, but fails for lines of more than 2 MB and for parts that begin
+        inside quotes.
+    condition_number_cast_index : the index of an entry in NUMBER_CAST_SQL_VARIANTS. The entry is
+        the SQL that converts values to numbers in conditions.
     has_numeric_attempts : whether attempt numbers are read as DOUBLE.
     max_record_bytes : the maximum size of a record, in bytes.
     """
 
-    is_sequential: bool
-    number_cast_index: int = 0
+    is_table_read_sequentially: bool
+    condition_number_cast_index: int = 0
     has_numeric_attempts: bool = False
     max_record_bytes: int = 1 << 24
 
@@ -139,7 +139,8 @@ class Tally:
         (whether a word such as "timeout" means a missing outcome) and files_differ contain truth
         values.
         and files_differ contain truth values.
-    cell_columns_with_repeats : like `cell_columns`, but before repeated attempts were dropped.
+    cell_table_before_deduplication : like `cell_columns`, but before repeated attempts were
+        dropped.
     rejected_row_count : the number of rows that --skip-bad skipped, because the rows have a wrong
         number of fields.
     missing_reason_counts : maps each model to counts of the words for a missing outcome, such as
@@ -149,7 +150,7 @@ class Tally:
     """
 
     cell_columns: dict[str, Any]
-    cell_columns_with_repeats: dict[str, Any]
+    cell_table_before_deduplication: dict[str, Any]
     repeats: RepeatedAttempts
     rejected_row_count: int
     missing_reason_counts: dict[str, dict[str, int]]
@@ -227,11 +228,11 @@ class Statement:
             longest = max(max_object_bytes(batch.sources) for batch in self.batches)
             if care.max_record_bytes < longest:
                 return self.with_changes(care=replace(care, max_record_bytes=longest))
-        if not care.is_sequential:
-            return self.with_changes(care=replace(care, is_sequential=True))
-        if self.where and care.number_cast_index < len(NUMBER_CAST_SQL_VARIANTS) - 1:
+        if not care.is_table_read_sequentially:
+            return self.with_changes(care=replace(care, is_table_read_sequentially=True))
+        if self.where and care.condition_number_cast_index < len(NUMBER_CAST_SQL_VARIANTS) - 1:
             return self.with_changes(
-                care=replace(care, number_cast_index=care.number_cast_index + 1)
+                care=replace(care, condition_number_cast_index=care.condition_number_cast_index + 1)
             )
         # For a bad number, DuckDB raises a ConversionException in CSV files, and other errors in
         # JSON files.
@@ -246,13 +247,13 @@ class Statement:
     def with_columns(self, columns: Sequence[str]) -> Statement:
         """A copy of the statement that also reads the given columns."""
         batches = [replace(b, layout=b.layout.with_further_columns(columns)) for b in self.batches]
-        return self.for_files(batches).with_changes(carried=tuple(columns))
+        return self.with_only_files(batches).with_changes(carried=tuple(columns))
 
-    def for_files(self, batches: Sequence[Batch]) -> Statement:
+    def with_only_files(self, batches: Sequence[Batch]) -> Statement:
         """A copy of the statement that reads only the given files. The copy reads the files
         sequentially and reads attempt numbers as strings."""
         file_statement = Statement(batches, self.names, self.request, self.where)
-        care = replace(self.care, is_sequential=True, has_numeric_attempts=False)
+        care = replace(self.care, is_table_read_sequentially=True, has_numeric_attempts=False)
         return file_statement.with_changes(care=care, has_counts=self.has_counts)
 
     def tally_sql(self, keep: str | None) -> str:
@@ -313,7 +314,7 @@ SELECT totals.* EXCLUDE (fingerprint),
        numbered = 0 OR {unrepeated} AS unrepeated
 FROM totals LEFT JOIN expected ON expected.count = totals.numbered"""
 
-    def repeats_sql(self) -> str:
+    def repeated_attempt_count_sql(self) -> str:
         """SQL that returns the exact number of repeated attempts, and the first repeated
         attempt.
         """
@@ -327,7 +328,7 @@ keyed AS (
   WHERE attempt IS NOT NULL AND task IS NOT NULL GROUP BY {key})
 SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE times > 1"""
 
-    def contradicting_repeats_sql(self) -> str:
+    def contradicting_repeat_count_sql(self) -> str:
         """SQL for the number of repeated attempts that have different outcomes."""
         key = ", ".join(["model", *self.groups, "task", "attempt"])
         return f"""
@@ -335,7 +336,7 @@ WITH {self.rows_with_model_names_sql(None)}
 SELECT count(*) FROM (SELECT 1 FROM named WHERE attempt IS NOT NULL AND task IS NOT NULL
 GROUP BY {key} HAVING count(DISTINCT trim(outcome)) > 1)"""
 
-    def missing_reasons_sql(self, keep: str | None) -> str:
+    def missing_reason_counts_sql(self, keep: str | None) -> str:
         """SQL for the number of missing outcomes per model and reason."""
         return f"""
 WITH {self.rows_with_model_names_sql(keep)}
@@ -395,7 +396,7 @@ named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
             connection that preserves the insertion order.
         truths : whether outcomes remain truth values. Otherwise, outcomes become strings.
         """
-        names = {path: self.request.alias_of(name) for path, name in self.names.items()}
+        names = {path: self.request.canonical_model_name(name) for path, name in self.names.items()}
         pairs = [f"({quote_text(path)}, {quote_text(n)})" for path, n in names.items()]
         ordered = file_order or keep is not None
         batches = batches_in_argument_order(self.batches) if ordered else self.batches
@@ -433,7 +434,9 @@ rows AS (SELECT row.* FROM picked)"""
         read = types | dict.fromkeys(late, "VARCHAR")
         relation = self.relation_sql(batch, read)
         if looked_into := {name: paths for name, paths in nested.items() if paths}:
-            inside = ", ".join(unique_keys_sql(name, paths) for name, paths in looked_into.items())
+            inside = ", ".join(
+                require_unique_keys_sql(name, paths) for name, paths in looked_into.items()
+            )
             relation = f"(SELECT * REPLACE ({inside}) FROM {relation})"
 
         text = partial(layout.column_text_sql, nested=nested)
@@ -451,7 +454,7 @@ rows AS (SELECT row.* FROM picked)"""
             "file": quote_text(paths[0]) if is_single_file else quote_name(FILE_COLUMN),
             "model": alias_sql(text(roles.model), request.alias),
             **{g: text(column) for g, column in zip(self.groups, request.by, strict=True)},
-            "task": f"({text('suite')} || '/' || {task})" if batch.has_suites else task,
+            "task": f"({text('suite')} || '/' || {task})" if batch.has_suites_in_task_ids else task,
             "attempt": f"CAST({attempt} AS {self.care.attempt_sql_type})",
             "outcome": outcome if roles.row_type == "attempts" else "NULL::VARCHAR",
         }
@@ -506,7 +509,7 @@ rows AS (SELECT row.* FROM picked)"""
         inner = [f"{sql} AS {quote_name('#' + name)}" for name, sql in roles_sql.items()]
         if roles.row_type == "lists":
             inner.append(f'{text(roles.outcome, sql_type="VARCHAR[]")} AS "#list"')
-        numbers = NUMBER_CAST_SQL_VARIANTS[self.care.number_cast_index]
+        numbers = NUMBER_CAST_SQL_VARIANTS[self.care.condition_number_cast_index]
         compared = {c: layout.condition_value_sql(c, nested, numbers) for c in self.where}
         inner += [f"{sql} AS {quote_name(name)}" for name, sql in compared.items()]
         outer = {name: quote_name("#" + name) for name in roles_sql}
@@ -547,7 +550,7 @@ rows AS (SELECT row.* FROM picked)"""
             object_bytes=max_object_bytes(batch.sources)
             if document
             else self.care.max_record_bytes,
-            careful=self.care.is_sequential,
+            careful=self.care.is_table_read_sequentially,
             numbered=self.has_row_numbers,
             lenient=self.skips_bad_lines,
         )
@@ -579,7 +582,7 @@ rows AS (SELECT row.* FROM picked)"""
             table = f"SELECT {', '.join(comparisons) or '1'} FROM {rows}"
             yield f"EXPLAIN SELECT 1 FROM ({table}) WHERE {condition}"
 
-    def renamed_column_queries(self, role: str) -> Iterator[str]:
+    def renamed_within_file_queries(self, role: str) -> Iterator[str]:
         """Queries (one per batch) that find a record in which a role has another column name."""
         for batch in self.batches:
             layout, column = batch.layout, batch.roles.column(role) or ""
@@ -651,7 +654,7 @@ rows AS (SELECT row.* FROM picked)"""
         # and failures again.
         request = self.request
         passes, fails = ((), ()) if request.all_of else (request.passes, request.fails)
-        of_attempt = verdict_sql(
+        of_attempt = outcome_verdict_sql(
             "outcome", request.passing_score, passes=passes, fails=fails, graded=graded
         )
         if not self.has_counts:
@@ -690,7 +693,7 @@ def run_statement(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple
     policy = statement.request.duplicates
     if policy != "keep" and not cells["unrepeated"].all():
         statement = statement.with_text_attempts
-        ((attempts, rows, *first),) = con.execute(statement.repeats_sql()).fetchall()
+        ((attempts, rows, *first),) = con.execute(statement.repeated_attempt_count_sql()).fetchall()
         repeats = RepeatedAttempts(int(attempts), int(rows), tuple(first))
         if repeats.attempt_count and policy in ("first", "last"):
             keep = policy
@@ -698,7 +701,7 @@ def run_statement(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple
             statement, cells = _run_tally(con, statement, keep)
     kinds: dict[str, dict[str, int]] = {}
     if cells["worded"].any():
-        for name, word, times in con.execute(statement.missing_reasons_sql(keep)).fetchall():
+        for name, word, times in con.execute(statement.missing_reason_counts_sql(keep)).fetchall():
             kinds.setdefault(name, {})[word] = int(times)
     return statement, Tally(cells, all_cells, repeats, rejected, kinds, keep)
 

@@ -47,7 +47,7 @@ from passk_cli.files.formats.toml_formats import mapped_formats
 from passk_cli.files.formats.verifiers import VERIFIERS, VERIFIERS_TRACES
 from passk_cli.files.formats.verl import VERL
 from passk_cli.files.formats.weave import WEAVE
-from passk_cli.files.request import TABLE_FORMATS
+from passk_cli.files.request import SPECIFICATION_BY_TABLE_FORMAT
 from passk_cli.files.roles import LINE_NUMBER_AS_TASK
 
 # Generic formats come last, because passk tries generic formats only if no format of a harness
@@ -101,7 +101,7 @@ b,gpt-5.5,2,1
     ),
 }
 # FORMAT_NAMES contains the values that --from accepts.
-FORMAT_NAMES = (*FORMATS, *TABLE_FORMATS)
+FORMAT_NAMES = (*FORMATS, *SPECIFICATION_BY_TABLE_FORMAT)
 
 
 def recognise_format(file: File) -> tuple[File, Format] | None:
@@ -128,7 +128,9 @@ def format_of_short_document(file: File) -> Format | None:
     if file.short_document is None:
         return None
     return (
-        generic.RECORD_ARRAY_FORMAT if file.structure == "array" else generic.SINGLE_RECORD_FORMAT
+        generic.LONG_RECORD_ARRAY_FORMAT
+        if file.structure == "array"
+        else generic.SINGLE_RECORD_FORMAT
     )
 
 

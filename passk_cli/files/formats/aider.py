@@ -18,8 +18,8 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     build_usage_amount_reader,
-    nested_value,
     require_list,
+    value_at_key_path,
 )
 
 _FINAL, _FIRST = "final", "first"
@@ -50,7 +50,7 @@ def _contents(file: File) -> Contents:
             name for pattern in _SIBLING_RESULT_PATTERNS for name in file.sibling_names(pattern)
         )
         siblings = map(file.sibling_document, names)
-        described = next((result for result in siblings if nested_value(result, "model")), {})
+        described = next((result for result in siblings if value_at_key_path(result, "model")), {})
     tries = require_list(file, "tests_outcomes", result.get("tests_outcomes"))
     facts = {name: described.get(name) for name in ("model", "edit_format", "reasoning_effort")}
     facts["run"] = above[-1] if above else None

@@ -17,9 +17,9 @@ from passk_cli.files.formats.format import (
     Format,
     JudgedAttempts,
     as_text,
-    contents_by_scorer,
-    judge_without_pass_rule,
-    nested_value,
+    contents_with_scorer_outcomes,
+    judge_without_harness_pass_rule,
+    value_at_key_path,
 )
 
 
@@ -27,24 +27,29 @@ def _contents(file: File) -> Contents:
     def results() -> JudgedAttempts:
         expected: dict[str, set[str]] = {}
         for result in file.records("results"):
-            question = as_text(nested_value(result, "input"))
-            expected.setdefault(question, set()).add(as_text(nested_value(result, "expected")))
+            question = as_text(value_at_key_path(result, "input"))
+            expected.setdefault(question, set()).add(as_text(value_at_key_path(result, "expected")))
         for number, result in enumerate(file.records("results")):
-            scores, task = nested_value(result, "scores"), as_text(nested_value(result, "input"))
+            scores, task = (
+                value_at_key_path(result, "scores"),
+                as_text(value_at_key_path(result, "input")),
+            )
             if len(expected[task]) > 1:
-                task += f" → {as_text(nested_value(result, 'expected'))}"
+                task += f" → {as_text(value_at_key_path(result, 'expected'))}"
             about = {
                 "task": task,
-                "reason": "" if nested_value(result, "error") is None else "error",
-                "answer": as_text(nested_value(result, "output")),
+                "reason": "" if value_at_key_path(result, "error") is None else "error",
+                "answer": as_text(value_at_key_path(result, "output")),
                 "place": f"results[{number}]",
                 "record": result,
             }
             items = scores.items() if isinstance(scores, dict) else ()
-            yield {name: judge_without_pass_rule(score) for name, score in items}, about
+            yield {name: judge_without_harness_pass_rule(score) for name, score in items}, about
 
     summary = file.document("results").get("summary")
-    return contents_by_scorer(results, facts={"run": nested_value(summary, "experiment_name")})
+    return contents_with_scorer_outcomes(
+        results, facts={"run": value_at_key_path(summary, "experiment_name")}
+    )
 
 
 BRAINTRUST = Format(

@@ -15,9 +15,9 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    nested_value,
+    reader_of_outcome_per_attempt,
     require_list,
-    single_outcome_reader,
+    value_at_key_path,
 )
 
 
@@ -29,7 +29,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
     )
     for task, outcomes in file.object_members("raw_scored_generations"):
         for attempt, outcome in enumerate(require_list(file, task, outcomes) or [None]):
-            solution = nested_value(programs, task, attempt)
+            solution = value_at_key_path(programs, task, attempt)
             yield Row(task, outcome, None, attempt, default_missing_reason="", solution=solution)
 
 
@@ -38,7 +38,7 @@ CRUXEVAL = Format(
     "an entry of raw_scored_generations that is true",
     "github.com/facebookresearch/cruxeval: evaluation/evaluate_generations.py",
     lambda file: file.has_keys("raw_scored_generations"),
-    single_outcome_reader(_rows),
+    reader_of_outcome_per_attempt(_rows),
     example=Example(
         ("MODEL_temp0.2.json",),
         """\

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
-from passk_cli.errors import NoResultsError
+from passk_cli.errors import FileWithoutResultsError
 from passk_cli.files.formats.format import (
     Contents,
     Example,
@@ -29,13 +29,13 @@ from passk_cli.files.formats.format import (
     RowRequest,
     as_text,
     finite_number,
-    nested_value,
     require_list,
+    value_at_key_path,
 )
 
 _CASE_LIST_KEYS = ("testCases", "conversationalTestCases")
 _SUCCESS_OUTCOME = "success"
-_LINK_FILE_KEYS = frozenset(("testRunLink",))
+_LINK_ONLY_FILE_KEYS = frozenset(("testRunLink",))
 # Files that match _RUN_FILE_PATTERNS may repeat the run in .latest_test_run.json.
 _RUN_FILE_PATTERNS = ("test_run_*.json", "../*/test_run_*.json")
 
@@ -43,9 +43,9 @@ _RUN_FILE_PATTERNS = ("test_run_*.json", "../*/test_run_*.json")
 def _recognises(file: File) -> bool:
     inside = {f"testRunData.{key}" for key in (*_CASE_LIST_KEYS, "metricsScores")}
     run = file.has_keys(*inside) or file.has_keys(*_CASE_LIST_KEYS, "metricsScores")
-    return (file.structure == "object" and (run or file.keys == _LINK_FILE_KEYS)) or _is_database(
-        file
-    )
+    return (
+        file.structure == "object" and (run or file.keys == _LINK_ONLY_FILE_KEYS)
+    ) or _is_database(file)
 
 
 def _is_database(file: File) -> bool:
@@ -68,22 +68,22 @@ def _cases(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _contents(file: File) -> Contents:
-    if file.keys == _LINK_FILE_KEYS:
+    if file.keys == _LINK_ONLY_FILE_KEYS:
         problem = "the file contains a link to results instead of results"
         remedy = "give .latest_run_full.json from the same folder, or set DEEPEVAL_RESULTS_FOLDER=…"
-        raise NoResultsError(file.source.name, problem, remedy)
+        raise FileWithoutResultsError(file.source.name, problem, remedy)
     if _is_database(file):
         name, select = file.source.name, "SELECT payload_json FROM test_runs WHERE id = 1"
         problem = "the file is a database of DeepEval, which may contain several runs"
         remedy = f'write one run to a JSON file: sqlite3 {name} "{select}" > run.json'
-        raise NoResultsError(name, problem, remedy)
+        raise FileWithoutResultsError(name, problem, remedy)
     metrics = (metric for _, case in _cases(file) for metric in _metrics(case))
-    names = {str(nested_value(metric, "name")): None for metric in metrics}
+    names = {str(value_at_key_path(metric, "name")): None for metric in metrics}
     run = _run_data(file.document())
-    model = nested_value(run, "hyperparameters", "model")
+    model = value_at_key_path(run, "hyperparameters", "model")
     facts = {
         "model": model if isinstance(model, str) else None,
-        "temperature": nested_value(run, "hyperparameters", "temperature"),
+        "temperature": value_at_key_path(run, "hyperparameters", "temperature"),
         "run": run.get("identifier"),
     }
     outcomes = (_SUCCESS_OUTCOME, *names) if len(names) > 1 else (_SUCCESS_OUTCOME,)
@@ -93,29 +93,32 @@ def _contents(file: File) -> Contents:
 
 
 def _metrics(case: Any) -> list[Any]:
-    metrics = nested_value(case, "metricsData")
+    metrics = value_at_key_path(case, "metricsData")
     return metrics if isinstance(metrics, list) else []
 
 
 def _rows(file: File, request: RowRequest) -> Iterator[Row]:
     tests: dict[str, set[str]] = {}
     for _, case in _cases(file):
-        tests.setdefault(_question(case), set()).add(_expectation_hash(case))
+        tests.setdefault(_question(case), set()).add(_expected_result_hash(case))
     for place, case in _cases(file):
-        task, answer = _question(case), nested_value(case, "actualOutput")
+        task, answer = _question(case), value_at_key_path(case, "actualOutput")
         if len(tests[task]) > 1:
-            task += f" #{_expectation_hash(case)}"
+            task += f" #{_expected_result_hash(case)}"
         if request.outcome == _SUCCESS_OUTCOME:
-            metrics = [m for m in _metrics(case) if nested_value(m, "flaky") is not True]
-            success, score = nested_value(case, "success"), None
+            metrics = [m for m in _metrics(case) if value_at_key_path(m, "flaky") is not True]
+            success, score = value_at_key_path(case, "success"), None
         else:
-            metrics = [m for m in _metrics(case) if nested_value(m, "name") == request.outcome]
-            success = next((nested_value(metric, "success") for metric in metrics), None)
-            score = finite_number(nested_value(metrics, 0, "score"))
-        judged, reason = [metric for metric in metrics if nested_value(metric, "error") is None], ""
+            metrics = [m for m in _metrics(case) if value_at_key_path(m, "name") == request.outcome]
+            success = next((value_at_key_path(metric, "success") for metric in metrics), None)
+            score = finite_number(value_at_key_path(metrics, 0, "score"))
+        judged, reason = (
+            [metric for metric in metrics if value_at_key_path(metric, "error") is None],
+            "",
+        )
         if len(judged) < len(metrics):
             # An error of a metric matters only if no other metric failed.
-            failed = any(nested_value(metric, "success") is False for metric in judged)
+            failed = any(value_at_key_path(metric, "success") is False for metric in judged)
             success, reason = (False, "") if failed else (None, "error")
         texts = {"answer": answer, "solution": answer}
         yield Row(task, success, score, None, reason, **texts, place=place, record=case)
@@ -123,24 +126,26 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
 
 def _question(case: Any) -> str:
     return as_text(
-        nested_value(case, "input") or nested_value(case, "scenario") or nested_value(case, "name")
+        value_at_key_path(case, "input")
+        or value_at_key_path(case, "scenario")
+        or value_at_key_path(case, "name")
     )
 
 
-def _expectation_hash(case: Any) -> str:
+def _expected_result_hash(case: Any) -> str:
     keys = ("expectedOutput", "expectedOutcome", "context")
-    expected = {key: nested_value(case, key) for key in keys}
+    expected = {key: value_at_key_path(case, key) for key in keys}
     return sha256(json.dumps(expected, sort_keys=True).encode()).hexdigest()[:6]
 
 
 def _repeated_files(file: File) -> tuple[str, ...]:
     cache = ".deepeval-cache.json"
-    if file.name != ".latest_test_run.json" or file.keys == _LINK_FILE_KEYS:
+    if file.name != ".latest_test_run.json" or file.keys == _LINK_ONLY_FILE_KEYS:
         return (cache,)
     last = [names[-1] for pattern in _RUN_FILE_PATTERNS if (names := file.sibling_names(pattern))]
     cases = _run_data(file.document()).get("testCases")
     # Files of the same run may contain different durations, so passk compares only the test cases.
-    same = (n for n in last if nested_value(file.sibling_document(n), "testCases") == cases)
+    same = (n for n in last if value_at_key_path(file.sibling_document(n), "testCases") == cases)
     return (cache, ".latest_run_full.json", *same)
 
 
@@ -154,7 +159,7 @@ DEEPEVAL = Format(
     _repeated_files,
     # runDuration is the time that DeepEval needed for the metrics, so passk does not use
     # runDuration as the duration of an attempt.
-    lambda case: {"evaluation_cost": nested_value(case, "evaluationCost")},
+    lambda case: {"evaluation_cost": value_at_key_path(case, "evaluationCost")},
     example=Example(
         (".deepeval/.latest_test_run.json", "RESULTS_FOLDER/test_run_TIME.json"),
         """\

@@ -19,47 +19,49 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     JudgedAttempts,
-    JudgementByScorer,
-    contents_by_scorer,
+    OutcomeAndScoreByScorer,
+    contents_with_scorer_outcomes,
     finite_number,
-    nested_value,
+    value_at_key_path,
 )
 
-_PASSED_KEY = "passed"
+_PASSED_FLAG_KEY = "passed"
 _REPEATED_TITLE_PATTERN = re.compile(r"(.*) #(\d+)", re.S)
 
 
 def _contents(file: File) -> Contents:
     document = file.document("sessions")
-    titles = [str(nested_value(session, "title")) for session in file.records("sessions")]
+    titles = [str(value_at_key_path(session, "title")) for session in file.records("sessions")]
     repeats = [_REPEATED_TITLE_PATTERN.fullmatch(title) for title in titles]
 
     def sessions() -> JudgedAttempts:
         for place, session in enumerate(file.records("sessions")):
-            result, repeat = nested_value(session, "eval_result"), repeats[place]
-            checks = nested_value(result, "checks")
-            judgements: JudgementByScorer = {_PASSED_KEY: (nested_value(result, _PASSED_KEY), None)}
+            result, repeat = value_at_key_path(session, "eval_result"), repeats[place]
+            checks = value_at_key_path(result, "checks")
+            judgements: OutcomeAndScoreByScorer = {
+                _PASSED_FLAG_KEY: (value_at_key_path(result, _PASSED_FLAG_KEY), None)
+            }
             for name, check in (checks if isinstance(checks, dict) else {}).items():
                 judgements[name] = (
-                    nested_value(check, _PASSED_KEY),
-                    finite_number(nested_value(check, "score")),
+                    value_at_key_path(check, _PASSED_FLAG_KEY),
+                    finite_number(value_at_key_path(check, "score")),
                 )
             about = {
                 # The title of a task may end with " #2" although docker agent did not repeat the
                 # task.
                 "task": repeat[1] if repeat and all(repeats) else titles[place],
                 "attempt": repeat[2] if repeat and all(repeats) else None,
-                "reason": "error" if nested_value(result, "error") else "",
+                "reason": "error" if value_at_key_path(result, "error") else "",
                 "place": f"sessions[{place}]",
                 "record": session,
             }
             yield judgements, about
 
-    listed_attempts, attempts = nested_value(document, "summary", "total_evals"), len(titles)
+    listed_attempts, attempts = value_at_key_path(document, "summary", "total_evals"), len(titles)
     short = isinstance(listed_attempts, int) and listed_attempts > attempts
     messages = [INCOMPLETE_RUN_WARNING(listed=listed_attempts, held=attempts)] if short else []
     facts = {"run": document.get("name")}
-    return contents_by_scorer(sessions, _PASSED_KEY, facts, messages)
+    return contents_with_scorer_outcomes(sessions, _PASSED_FLAG_KEY, facts, messages)
 
 
 DOCKER_AGENT = Format(
@@ -69,10 +71,10 @@ DOCKER_AGENT = Format(
     lambda file: file.has_keys("sessions[].title", "sessions[].eval_result"),
     _contents,
     read_usage_amounts=lambda session: {
-        "cost": nested_value(session, "eval_result", "cost"),
-        "tokens_out": nested_value(session, "eval_result", "output_tokens"),
+        "cost": value_at_key_path(session, "eval_result", "cost"),
+        "tokens_out": value_at_key_path(session, "eval_result", "output_tokens"),
     },
-    extra_cost_sources="the model that judges relevance",
+    cost_causes_besides_model="the model that judges relevance",
     example=Example(
         ("evals/results/NAME.json",),
         """\

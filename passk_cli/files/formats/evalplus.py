@@ -20,7 +20,7 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    nested_value,
+    value_at_key_path,
 )
 
 _PASS_STATUSES = ("pass", "success")
@@ -73,17 +73,17 @@ def _attempts(value: Any) -> list[tuple[object, object, object]]:
     if isinstance(value, list):
         return [
             (
-                nested_value(a, "base_status"),
-                nested_value(a, "plus_status"),
-                nested_value(a, "solution"),
+                value_at_key_path(a, "base_status"),
+                value_at_key_path(a, "plus_status"),
+                value_at_key_path(a, "solution"),
             )
             for a in value
         ]
-    base, plus = nested_value(value, "base"), nested_value(value, "plus")
+    base, plus = value_at_key_path(value, "base"), value_at_key_path(value, "plus")
     if not isinstance(base, list):
         return [] if base is None else [(base, plus, None)]
     return [
-        (nested_value(status, 0), nested_value(plus, place, 0), None)
+        (value_at_key_path(status, 0), value_at_key_path(plus, place, 0), None)
         for place, status in enumerate(base)
     ]
 

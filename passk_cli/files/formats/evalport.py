@@ -16,10 +16,10 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     JudgedAttempts,
-    contents_by_scorer,
+    contents_with_scorer_outcomes,
     finite_number,
-    nested_value,
     require_list,
+    value_at_key_path,
 )
 
 _PASSED_KEY = "passed"
@@ -28,28 +28,34 @@ _PASSED_KEY = "passed"
 def _contents(file: File) -> Contents:
     def results() -> JudgedAttempts:
         for place, result in enumerate(file.records("results")):
-            graders = require_list(file, "grader_results", nested_value(result, "grader_results"))
-            judged = [grader for grader in graders if nested_value(grader, "score") is not None]
-            passed = nested_value(result, _PASSED_KEY)
-            broken = nested_value(result, "constraint_violations")
-            failed = broken or any(nested_value(grader, _PASSED_KEY) is False for grader in judged)
+            graders = require_list(
+                file, "grader_results", value_at_key_path(result, "grader_results")
+            )
+            judged = [
+                grader for grader in graders if value_at_key_path(grader, "score") is not None
+            ]
+            passed = value_at_key_path(result, _PASSED_KEY)
+            broken = value_at_key_path(result, "constraint_violations")
+            failed = broken or any(
+                value_at_key_path(grader, _PASSED_KEY) is False for grader in judged
+            )
             if passed is False and len(judged) < len(graders) and not failed:
                 passed = None
-            unverified = nested_value(result, "verdict") == "unverified"
-            error = nested_value(result, "error")
-            timeout = nested_value(error, "type") == "timeout"
+            unverified = value_at_key_path(result, "verdict") == "unverified"
+            error = value_at_key_path(result, "error")
+            timeout = value_at_key_path(error, "type") == "timeout"
             about = {
-                "task": nested_value(result, "test_case_id"),
-                "attempt": nested_value(result, "attempt"),
+                "task": value_at_key_path(result, "test_case_id"),
+                "attempt": value_at_key_path(result, "attempt"),
                 "reason": "timeout" if timeout else "error" if error or unverified else "",
-                "answer": nested_value(result, "actual_output"),
+                "answer": value_at_key_path(result, "actual_output"),
                 "place": f"results[{place}]",
                 "record": result,
             }
             scores = {
-                str(nested_value(grader, "grader_id")): (
-                    nested_value(grader, _PASSED_KEY),
-                    finite_number(nested_value(grader, "score")),
+                str(value_at_key_path(grader, "grader_id")): (
+                    value_at_key_path(grader, _PASSED_KEY),
+                    finite_number(value_at_key_path(grader, "score")),
                 )
                 for grader in judged
             }
@@ -57,11 +63,11 @@ def _contents(file: File) -> Contents:
 
     about = file.document("results")
     facts = {
-        "model": nested_value(about, "provider", "model"),
-        "temperature": nested_value(about, "provider", "temperature"),
+        "model": value_at_key_path(about, "provider", "model"),
+        "temperature": value_at_key_path(about, "provider", "temperature"),
         "run": about.get("run_id"),
     }
-    return contents_by_scorer(results, _PASSED_KEY, facts=facts)
+    return contents_with_scorer_outcomes(results, _PASSED_KEY, facts=facts)
 
 
 EVALPORT = Format(
@@ -71,8 +77,8 @@ EVALPORT = Format(
     "github.com/adhabnr-ux/evalport: spec/schemas/resultset.json",
     lambda file: file.has_keys("suite_id", "results[].test_case_id", "results[].grader_results"),
     _contents,
-    read_usage_amounts=lambda result: {"duration_ms": nested_value(result, "duration_ms")},
-    extra_cost_sources="graders that ask a model",
+    read_usage_amounts=lambda result: {"duration_ms": value_at_key_path(result, "duration_ms")},
+    cost_causes_besides_model="graders that ask a model",
     example=Example(
         ("RESULTSET.json",),
         """\

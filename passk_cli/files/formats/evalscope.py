@@ -17,16 +17,16 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    judge_without_pass_rule,
-    nested_value,
+    judge_without_harness_pass_rule,
     require_type,
+    value_at_key_path,
 )
 
 
 def _contents(file: File) -> Contents:
     outcomes: dict[str, None] = {}
     for _, review in file.numbered_records():
-        values = nested_value(review, "sample_score", "score", "value")
+        values = value_at_key_path(review, "sample_score", "score", "value")
         outcomes.update(dict.fromkeys(require_type(file, "score.value", values, dict) or {}))
     above, facts = file.path.parent, {}
     if above.parent.name == "reviews":
@@ -37,14 +37,16 @@ def _contents(file: File) -> Contents:
         for line, review in file.numbered_records(request):
             sample = review.get("sample_score")
             group, sample_id, score = (
-                nested_value(sample, key) for key in ("group_id", "sample_id", "score")
+                value_at_key_path(sample, key) for key in ("group_id", "sample_id", "score")
             )
             yield Row(
                 sample_id if group is None else group,
-                *judge_without_pass_rule(nested_value(score, "value", request.outcome)),
+                *judge_without_harness_pass_rule(
+                    value_at_key_path(score, "value", request.outcome)
+                ),
                 0 if group is None else sample_id,
-                answer=nested_value(score, "extracted_prediction"),
-                solution=nested_value(score, "prediction"),
+                answer=value_at_key_path(score, "extracted_prediction"),
+                solution=value_at_key_path(score, "prediction"),
                 place=f"line {line}",
             )
 

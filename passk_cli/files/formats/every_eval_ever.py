@@ -26,11 +26,11 @@ from passk_cli.files.formats.format import (
     RowRequest,
     build_usage_amount_reader,
     finite_number,
-    nested_value,
+    value_at_key_path,
 )
 from passk_cli.files.roles import AMOUNT_UNITS
 
-_SINGLE_OUTCOME = "is_correct"
+_OUTCOME_NAME_IF_SINGLE = "is_correct"
 _TOKEN_KEY_BY_ROLE = {
     "tokens_in": "input_tokens",
     "tokens_out": "output_tokens",
@@ -52,7 +52,7 @@ def _contents(file: File) -> Contents:
     for _, record in file.numbered_records():
         runs[str(record.get("evaluation_id"))] = None
         results[str(record.get("evaluation_result_id"))] = None
-    outcomes = tuple(results) if len(results) > 1 else (_SINGLE_OUTCOME,)
+    outcomes = tuple(results) if len(results) > 1 else (_OUTCOME_NAME_IF_SINGLE,)
     facts, several = {"run": next(iter(runs))} if len(runs) == 1 else {}, len(runs) > 1
 
     def rows(request: RowRequest) -> Iterator[Row]:
@@ -60,24 +60,27 @@ def _contents(file: File) -> Contents:
         begins with the name of its run."""
         times: Counter[tuple[str, ...]] = Counter()
         for line, record in file.numbered_records(request):
-            if request.outcome not in (_SINGLE_OUTCOME, str(record.get("evaluation_result_id"))):
+            if request.outcome not in (
+                _OUTCOME_NAME_IF_SINGLE,
+                str(record.get("evaluation_result_id")),
+            ):
                 continue
             ids = ("evaluation_id", "evaluation_name", "sample_id")
             key = tuple(str(record.get(name)) for name in ids)
-            epoch = nested_value(record, "metadata", "epoch")
+            epoch = value_at_key_path(record, "metadata", "epoch")
             attempt = times[key] if epoch is None else epoch
             # Values in the metadata of a record are strings, even if the values are numbers.
             attempt = int(attempt) if isinstance(attempt, str) and attempt.isdecimal() else attempt
             times[key] += 1
             yield Row(
                 record.get("sample_id"),
-                nested_value(record, "evaluation", "is_correct"),
-                finite_number(nested_value(record, "evaluation", "score")),
+                value_at_key_path(record, "evaluation", "is_correct"),
+                finite_number(value_at_key_path(record, "evaluation", "score")),
                 f"{key[0]} {attempt}" if several else attempt,
                 model=record.get("model_id"),
                 suite=record.get("evaluation_name"),
-                answer=nested_value(record, "answer_attribution", -1, "extracted_value"),
-                solution=nested_value(record, "output", "raw", 0),
+                answer=value_at_key_path(record, "answer_attribution", -1, "extracted_value"),
+                solution=value_at_key_path(record, "output", "raw", 0),
                 place=f"line {line}",
                 record=record,
             )
@@ -88,7 +91,7 @@ def _contents(file: File) -> Contents:
 def _usage_amounts(record: Any) -> dict[str, object]:
     """The numbers of tokens, milliseconds and turns in a record, and further amounts, for example
     costs, that `passk convert` wrote to the metadata."""
-    carried = {name: nested_value(record, "metadata", name) for name in sorted(AMOUNT_UNITS)}
+    carried = {name: value_at_key_path(record, "metadata", name) for name in sorted(AMOUNT_UNITS)}
     usage = _read_usage_amounts(record).items()
     return carried | {name: amount for name, amount in usage if amount is not None}
 

@@ -58,10 +58,10 @@ _PARQUET_BATCH_ROWS = 1 << 10
 _MAX_SIBLING_BYTES = 1 << 26
 Record = Mapping[str, Any]
 ValueType = TypeVar("ValueType")
-# JudgementByScorer maps each scorer to the outcome and the score of one attempt. JudgedAttempts
-# yields one JudgementByScorer per attempt, with further arguments for `Row`.
-JudgementByScorer = dict[str, tuple[object, float | None]]
-JudgedAttempts = Iterator[tuple[JudgementByScorer, dict[str, Any]]]
+# OutcomeAndScoreByScorer maps each scorer to the outcome and the score of one attempt.
+# JudgedAttempts yields one OutcomeAndScoreByScorer per attempt, with further arguments for `Row`.
+OutcomeAndScoreByScorer = dict[str, tuple[object, float | None]]
+JudgedAttempts = Iterator[tuple[OutcomeAndScoreByScorer, dict[str, Any]]]
 _TYPE_PHRASES: dict[type, str] = {
     list: "a list",
     dict: "an object",
@@ -174,7 +174,7 @@ class File:
             else:
                 raise record
 
-    def parquet_rows(self, *columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    def parquet_row_tuples(self, *columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
         """Yield the values of columns, or of nested fields, for each row of a Parquet file.
 
         columns : the path from each column to its requested field, for example ("doc", "id").
@@ -219,7 +219,7 @@ class File:
             display_name = os.path.join(os.path.dirname(self.source.name), name)
             with open(path, "rb") as file:
                 packing = detect_compression(file.read(4))
-            yield sniff_file(Source(path, display_name, None, packing))
+            yield file_with_detected_structure(Source(path, display_name, None, packing))
 
     def without_text(self) -> File:
         """A copy of the file without its text, so that thousands of files fit into memory."""
@@ -231,10 +231,10 @@ class File:
         decisive keys."""
         if self.short_document is not None or self.structure not in ("object", "array"):
             return self
-        return sniff_file(self.source, self.sibling_documents, _LONG_START_BYTES)
+        return file_with_detected_structure(self.source, self.sibling_documents, _LONG_START_BYTES)
 
 
-def sniff_file(
+def file_with_detected_structure(
     source: Source, siblings: dict[str, Any] | None = None, size: int = _START_BYTES
 ) -> File:
     """Create the `File` for a source, and recognise the structure of the file from its first bytes.
@@ -364,7 +364,7 @@ class Contents:
     messages : messages about the file that a user should see.
     default_outcome : the outcome that the harness itself uses as the verdict, and the default for
         `--outcome`.
-    shuffled_task_order : the tasks in the order in which the run attempted them, if the run
+    tasks_in_shuffled_order : the tasks in the order in which the run attempted them, if the run
         shuffled the tasks. Otherwise, the list is empty.
     """
 
@@ -373,7 +373,7 @@ class Contents:
     constants: Mapping[str, object] = field(default_factory=dict)
     messages: Sequence[Diagnostic] = ()
     default_outcome: str | None = None
-    shuffled_task_order: Sequence[object] = ()
+    tasks_in_shuffled_order: Sequence[object] = ()
 
 
 class Example(NamedTuple):
@@ -410,14 +410,14 @@ class Format:
     recognises : a function that decides whether a file has this format. The function decides from
         the content of the file, because file names are only hints.
     read_contents : a function that reads the attempts. The function raises DataError for an
-        unusable file, or NoResultsError for a file without attempts. In a folder, passk skips a
-        file without attempts.
+        unusable file, or FileWithoutResultsError for a file without attempts. In a folder, passk
+        skips a file without attempts.
     example : a small file of this format.
     ignored_siblings : glob patterns for files that passk does not read as results, because they
         repeat a result file or belong to it. The patterns are relative to the folder of the result
         file. A function may also return the patterns for a given result file.
-    extra_cost_sources : sources of costs in addition to the model, such as a judge, if result files
-        may lack the costs of these sources.
+    cost_causes_besides_model : sources of costs in addition to the model, such as a judge, if
+        result files may lack the costs of these sources.
     read_usage_amounts : a function that returns the amounts in the record of a row. The function
         maps the usual name of each amount, such as duration_ms, to the amount in the unit of this
         name. An unknown amount is None.
@@ -434,7 +434,7 @@ class Format:
     example: Example = field(kw_only=True)
     ignored_siblings: tuple[str, ...] | Callable[[File], tuple[str, ...]] = ()
     read_usage_amounts: Callable[[Any], Mapping[str, object]] | None = None
-    extra_cost_sources: str = ""
+    cost_causes_besides_model: str = ""
     is_generic: bool = False
 
     def contents(self, file: File) -> Contents:
@@ -457,14 +457,14 @@ class Format:
         return "refused" if self.pass_rule.startswith("refused") else "harness"
 
 
-def single_outcome_reader(
+def reader_of_outcome_per_attempt(
     rows: Callable[[File, RowRequest], Iterable[Row]],
 ) -> Callable[[File], Contents]:
     """Return a reader for files that contain one outcome per attempt and no facts about the run."""
     return lambda file: Contents(lambda request: rows(file, request))
 
 
-def contents_by_scorer(
+def contents_with_scorer_outcomes(
     judged_attempts: Callable[[], JudgedAttempts],
     verdict: str | None = None,
     facts: Mapping[str, object] | None = None,
@@ -502,10 +502,10 @@ def build_usage_amount_reader(**paths: str) -> Callable[[Any], Mapping[str, obje
     {'tokens_in': 30, 'turns': None}
     """
     ways = {name: path.split(".") for name, path in paths.items()}
-    return lambda record: {name: nested_value(record, *way) for name, way in ways.items()}
+    return lambda record: {name: value_at_key_path(record, *way) for name, way in ways.items()}
 
 
-def number_attempts(rows: Iterable[Row]) -> Iterator[Row]:
+def number_attempts_per_task(rows: Iterable[Row]) -> Iterator[Row]:
     """Number the attempts at each task, in the order of the file."""
     times: Counter[str] = Counter()
     for row in rows:
@@ -515,11 +515,11 @@ def number_attempts(rows: Iterable[Row]) -> Iterator[Row]:
         yield row
 
 
-def nested_value(value: Any, *keys: str | int) -> Any:
+def value_at_key_path(value: Any, *keys: str | int) -> Any:
     """The value at a path of keys and list positions. The result is None if a key or a position
     does not exist.
 
-    >>> nested_value({"a": [{"b": 1}]}, "a", 0, "b"), nested_value({"a": None}, "a", "b")
+    >>> value_at_key_path({"a": [{"b": 1}]}, "a", 0, "b"), value_at_key_path({"a": None}, "a", "b")
     (1, None)
     """
     for key in keys:
@@ -581,16 +581,20 @@ def require_list(file: File, place: str, value: Any) -> list[Any]:
     return require_type(file, place, value, list) or []
 
 
-def judge_by_pass_rule(value: Any, passes: Callable[[float], bool]) -> tuple[object, float | None]:
+def judge_by_harness_pass_rule(
+    value: Any, passes: Callable[[float], bool]
+) -> tuple[object, float | None]:
     """Return (outcome, score) for a value that should be a score. The function `passes` is the pass
     rule of the harness.
 
     A value that is not a number is returned unchanged as the outcome. If the value is None or NaN,
     the outcome is missing.
 
-    >>> judge_by_pass_rule(0.5, lambda score: score == 1), judge_by_pass_rule(None, bool)
-    ((False, 0.5), (None, None))
-    >>> judge_by_pass_rule("high", bool)
+    >>> judge_by_harness_pass_rule(0.5, lambda score: score == 1)
+    (False, 0.5)
+    >>> judge_by_harness_pass_rule(None, bool)
+    (None, None)
+    >>> judge_by_harness_pass_rule("high", bool)
     ('high', None)
     """
     if isinstance(value, bool):
@@ -601,15 +605,15 @@ def judge_by_pass_rule(value: Any, passes: Callable[[float], bool]) -> tuple[obj
     return (None, None) if value != value else (value, None)
 
 
-def judge_without_pass_rule(value: Any) -> tuple[object, float | None]:
+def judge_without_harness_pass_rule(value: Any) -> tuple[object, float | None]:
     """Return (outcome, score) for a value if the harness has no pass rule: 1 passes and 0 fails.
 
     Any other number becomes the outcome itself, so that passk asks for a threshold later.
 
-    >>> [judge_without_pass_rule(value) for value in (1.0, 0.5, "high", float("nan"))]
+    >>> [judge_without_harness_pass_rule(value) for value in (1.0, 0.5, "high", float("nan"))]
     [(True, 1.0), (0.5, 0.5), ('high', None), (None, None)]
     """
-    outcome, score = judge_by_pass_rule(value, bool)
+    outcome, score = judge_by_harness_pass_rule(value, bool)
     return (score if score not in (None, 0.0, 1.0) else outcome), score
 
 

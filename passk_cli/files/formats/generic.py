@@ -17,7 +17,7 @@ from json import dumps
 from typing import Any
 
 from passk_cli.diagnostic import WARNING, DiagnosticType
-from passk_cli.errors import BadRecordError, DataError, NoResultsError
+from passk_cli.errors import BadRecordError, DataError, FileWithoutResultsError
 from passk_cli.files.formats.format import (
     Contents,
     Example,
@@ -25,7 +25,7 @@ from passk_cli.files.formats.format import (
     Format,
     Record,
     RowRequest,
-    sniff_file,
+    file_with_detected_structure,
 )
 from passk_cli.files.roles import (
     FAILED_LIST_WORDS,
@@ -100,7 +100,7 @@ _PANDAS_SPLIT_KEYS = {"columns", "data"}
 _ID_LIST_SUFFIX_PATTERN = re.compile(
     r"_(ids?|tasks?|task_ids|instances?|instance_ids|problems?|problem_ids)$"
 )
-WHOLE_DOCUMENT = "."
+WHOLE_DOCUMENT_KEY = "."
 # A placeholder in --records, for example {task}, makes a column from the keys of a JSON object.
 _KEY_PLACEHOLDER_PATTERN = re.compile(r"\{(\w+)\}")
 _NO_COLUMNS: Record = {}
@@ -136,7 +136,7 @@ def _has_task_column(columns: Iterable[str]) -> bool:
 @lru_cache(maxsize=1)
 def _document_entries(file: File) -> list[_DocumentEntry]:
     if file.short_document is None and not file.start_text:
-        file = sniff_file(file.source).with_longer_start()
+        file = file_with_detected_structure(file.source).with_longer_start()
     document = (
         file.start_value
         if file.structure == "object" and isinstance(file.start_value, dict)
@@ -194,11 +194,13 @@ def _require_record(place: str, value: Any) -> Record:
     )
 
 
-def _list_records(file: File, keys: Sequence[str], siblings: dict[str, Any]) -> Iterator[Record]:
+def _list_records_collecting_siblings(
+    file: File, keys: Sequence[str], siblings: dict[str, Any]
+) -> Iterator[Record]:
     for number, value in enumerate(file.records(*keys, adjacent_values=siblings), 1):
         if number == 1 and not isinstance(value, dict):
             problem, remedy = "the list contains no records", "expected a list of objects"
-            raise NoResultsError(file.source.name, problem, remedy, name="unknown-format")
+            raise FileWithoutResultsError(file.source.name, problem, remedy, name="unknown-format")
         yield _require_record(f"{file.source.name}: record {number}", value)
 
 
@@ -208,12 +210,12 @@ def _is_large_array(file: File) -> bool:
     return file.structure == "array" and file.short_document is None and large
 
 
-RECORD_ARRAY_FORMAT = Format(
+LONG_RECORD_ARRAY_FORMAT = Format(
     "records",
     "the outcome of a record, in an array of records that is too long for memory",
     "",
     _is_large_array,
-    lambda file: Contents(lambda request: _list_records(file, (), {})),
+    lambda file: Contents(lambda request: _list_records_collecting_siblings(file, (), {})),
     is_generic=True,
     example=Example(
         ("RESULTS.json",),
@@ -329,17 +331,17 @@ def _single_list_contents(file: File) -> Contents:
     lists = _record_lists(entries)
     top = _scalar_keys(entries)
     if _has_outcome(top) and _has_outcome(top, _AVERAGE_KEYS) and _has_task_column(top):
-        _refuse_several_lists(file, [WHOLE_DOCUMENT, *(entry.key for entry in lists)])
+        _raise_several_lists_error(file, [WHOLE_DOCUMENT_KEY, *(entry.key for entry in lists)])
     if len(lists) > 1:
-        _refuse_several_lists(file, [entry.key for entry in lists])
+        _raise_several_lists_error(file, [entry.key for entry in lists])
     if not lists:
         raise _wrong_format_error(file, "the document contains no list of records")
     return _list_contents(file, (lists[0].key,), later=True)
 
 
-def _refuse_several_lists(file: File, keys: Sequence[str]) -> None:
+def _raise_several_lists_error(file: File, keys: Sequence[str]) -> None:
     places = " and ".join(
-        truncated_text(key) if key != WHOLE_DOCUMENT else "the document itself" for key in keys
+        truncated_text(key) if key != WHOLE_DOCUMENT_KEY else "the document itself" for key in keys
     )
     raise DataError(
         file.source.name,
@@ -364,7 +366,7 @@ def _list_contents(
     facts: dict[str, object] = {}
 
     def rows(request: RowRequest) -> Iterator[Record]:
-        records = _list_records(file, keys, siblings)
+        records = _list_records_collecting_siblings(file, keys, siblings)
         first = next(records, None)
         if first is not None:
             yield first
@@ -377,13 +379,13 @@ def _list_contents(
                 _has_outcome(entry.record_columns) and _has_task_column(entry.record_columns)
                 for entry in other_lists
             ):
-                _refuse_several_lists(file, [keys[0], *(entry.key for entry in other_lists)])
+                _raise_several_lists_error(file, [keys[0], *(entry.key for entry in other_lists)])
         facts.update(_constant_values(siblings, requested, first))
 
     return Contents(rows, constants=facts)
 
 
-RECORD_LIST_FORMAT = Format(
+OBJECT_WITH_RECORD_LIST_FORMAT = Format(
     "list-of-records",
     "the outcome of a record, in the one list of records of an object",
     "",
@@ -401,7 +403,7 @@ RECORD_LIST_FORMAT = Format(
 )
 
 
-def _id_list_keys(entries: Sequence[_DocumentEntry]) -> tuple[str, str] | None:
+def _passed_and_failed_list_keys(entries: Sequence[_DocumentEntry]) -> tuple[str, str] | None:
     ids = [entry.key for entry in entries if entry.kind in ("ids", "empty")]
     names = {key: _ID_LIST_SUFFIX_PATTERN.sub("", key.lower().replace("-", "_")) for key in ids}
     passed, failed = (
@@ -413,7 +415,7 @@ def _id_list_keys(entries: Sequence[_DocumentEntry]) -> tuple[str, str] | None:
 
 def _id_list_contents(file: File) -> Contents:
     document = file.document()
-    pair = _id_list_keys(_document_entries(file))
+    pair = _passed_and_failed_list_keys(_document_entries(file))
     if pair is None:
         raise _wrong_format_error(file, "the document contains no list of ids that passed")
     passed, failed = pair
@@ -442,7 +444,7 @@ PASSED_AND_FAILED_IDS_FORMAT = Format(
     "id-lists",
     "an id in the list of passed ids; a second list contains the failed ids",
     "",
-    lambda file: _id_list_keys(_document_entries(file)) is not None,
+    lambda file: _passed_and_failed_list_keys(_document_entries(file)) is not None,
     _id_list_contents,
     is_generic=True,
     example=Example(
@@ -543,7 +545,7 @@ SINGLE_RECORD_FORMAT = Format(
     "the outcome of the single record in the file",
     "",
     _is_single_record,
-    lambda file: Contents(lambda request: _list_records(file, (), {})),
+    lambda file: Contents(lambda request: _list_records_collecting_siblings(file, (), {})),
     is_generic=True,
     example=Example(
         ("RUN/TASK.json",),
@@ -555,11 +557,11 @@ SINGLE_RECORD_FORMAT = Format(
 )
 
 FORMATS = (
-    RECORD_ARRAY_FORMAT,
+    LONG_RECORD_ARRAY_FORMAT,
     COLUMN_LISTS_FORMAT,
     OUTCOMES_BY_TASK_FORMAT,
     RECORDS_BY_TASK_FORMAT,
-    RECORD_LIST_FORMAT,
+    OBJECT_WITH_RECORD_LIST_FORMAT,
     PASSED_AND_FAILED_IDS_FORMAT,
     SINGLE_RECORD_FORMAT,
 )
@@ -576,11 +578,11 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
     """
 
     def contents(file: File) -> Contents:
-        if key == WHOLE_DOCUMENT:
+        if key == WHOLE_DOCUMENT_KEY:
             return SINGLE_RECORD_FORMAT.read_contents(file)
         if file.structure not in ("object", "array", "lines"):
             problem = f"records below {key} need a JSON document, but the file is not JSON"
-            raise NoResultsError(file.source.name, problem, name="unknown-format")
+            raise FileWithoutResultsError(file.source.name, problem, name="unknown-format")
         is_one_key = (
             key in file.keys
             and "." in key
@@ -591,10 +593,12 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
             list(takewhile(lambda name: not _KEY_PLACEHOLDER_PATTERN.fullmatch(name), keys))
         )
         if file.structure != "object":
-            return Contents(lambda request: _records_in_elements(file, keys, columns, request))
+            return Contents(
+                lambda request: _records_below_each_element(file, keys, columns, request)
+            )
         if fixed < len(keys):
             return Contents(
-                lambda request: _records_of_members(file, keys, fixed, columns, request)
+                lambda request: _records_below_each_member(file, keys, fixed, columns, request)
             )
         # If a path of keys contains a list, passk reads the list record by record.
         lists = (n for n in range(len(keys), 0, -1) if any(True for _ in file.records(*keys[:n])))
@@ -608,7 +612,7 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
         if cut:
             facts = _constant_values(file.document(keys[0]))
             return Contents(
-                lambda request: _records_in_elements(file, keys, columns, request, cut),
+                lambda request: _records_below_each_element(file, keys, columns, request, cut),
                 constants=facts,
             )
         members = list(islice(file.object_members(*keys), _MAX_INSPECTED_MEMBERS))
@@ -616,7 +620,9 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
         facts = _constant_values(file.document(keys[0])) if members else {}
         place = file.source.name
         requested = {column.split(".")[0] for column in columns} & {entry.key for entry in entries}
-        tables = _is_records_by_task(entries) or (_contain_records(entries) and not requested)
+        tables = _is_records_by_task(entries) or (
+            _are_all_records_or_lists(entries) and not requested
+        )
         if tables or _is_outcome_by_task(entries):
             return Contents(
                 lambda request: _records_by_task(file.object_members(*keys), place, {}),
@@ -632,7 +638,7 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
         ]
         remedy = did_you_mean_or_list(key, present) if present else ""
         problem = f"the document contains no records below {truncated_text(key)!r}"
-        raise NoResultsError(file.source.name, problem, remedy)
+        raise FileWithoutResultsError(file.source.name, problem, remedy)
 
     rule = f"the outcome of a record below {truncated_text(key)}; in an object, the key is the task"
     return Format(
@@ -640,12 +646,12 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
     )
 
 
-def _contain_records(entries: Sequence[_DocumentEntry]) -> bool:
+def _are_all_records_or_lists(entries: Sequence[_DocumentEntry]) -> bool:
     kinds = {entry.kind for entry in entries}
     return bool(kinds & {"record", "records"}) and kinds <= {"record", "records", "empty", "null"}
 
 
-def _records_in_elements(
+def _records_below_each_element(
     file: File, keys: Sequence[str], requested: Collection[str], request: RowRequest, cut: int = 0
 ) -> Iterator[Record]:
     """Yield the records that the given keys lead to. The keys apply to each line of a file, or to
@@ -671,7 +677,7 @@ def _records_in_elements(
         yield from _records_below(record, keys[cut:], {}, place, requested, siblings)
 
 
-def _records_of_members(
+def _records_below_each_member(
     file: File, keys: Sequence[str], fixed: int, requested: Collection[str], request: RowRequest
 ) -> Iterator[Record]:
     """Yield the records below the members of a document. A column contains the key of each member.
@@ -753,7 +759,9 @@ def _records_below(
             }
     elif isinstance(value, dict) and not keys:
         entries = [_document_entry(name, inner) for name, inner in value.items()]
-        if "task" not in columns and (_is_outcome_by_task(entries) or _contain_records(entries)):
+        if "task" not in columns and (
+            _is_outcome_by_task(entries) or _are_all_records_or_lists(entries)
+        ):
             yield from _records_by_task(value.items(), place, columns, siblings)
         else:
             yield {**siblings, **value, **columns}

@@ -16,12 +16,12 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     JudgedAttempts,
-    JudgementByScorer,
-    contents_by_scorer,
+    OutcomeAndScoreByScorer,
+    contents_with_scorer_outcomes,
     finite_number,
-    judge_without_pass_rule,
-    nested_value,
+    judge_without_harness_pass_rule,
     require_list,
+    value_at_key_path,
 )
 
 _FINAL_STATUS_KEY = "final_eval_status"
@@ -35,23 +35,26 @@ def _contents(file: File) -> Contents:
     document = file.document()
 
     def cases() -> JudgedAttempts:
-        results = nested_value(document, "eval_case_results")
+        results = value_at_key_path(document, "eval_case_results")
         results = require_list(file, "eval_case_results", results)
         for place, case in enumerate(results):
-            metrics = nested_value(case, "overall_eval_metric_results")
+            metrics = value_at_key_path(case, "overall_eval_metric_results")
             metrics = require_list(file, "overall_eval_metric_results", metrics)
-            status = _outcome_of_status(nested_value(case, _FINAL_STATUS_KEY))
-            judgements: JudgementByScorer = {_FINAL_STATUS_KEY: (status, None)}
+            status = _outcome_of_status(value_at_key_path(case, _FINAL_STATUS_KEY))
+            judgements: OutcomeAndScoreByScorer = {_FINAL_STATUS_KEY: (status, None)}
             for metric in metrics:
-                status, score = nested_value(metric, "eval_status"), nested_value(metric, "score")
+                status, score = (
+                    value_at_key_path(metric, "eval_status"),
+                    value_at_key_path(metric, "score"),
+                )
                 judgement = (
-                    judge_without_pass_rule(score)
+                    judge_without_harness_pass_rule(score)
                     if status == 4
                     else (_outcome_of_status(status), finite_number(score))
                 )
-                judgements[str(nested_value(metric, "metric_name"))] = judgement
+                judgements[str(value_at_key_path(metric, "metric_name"))] = judgement
             about = {
-                "task": nested_value(case, "eval_id"),
+                "task": value_at_key_path(case, "eval_id"),
                 "reason": "" if metrics else "error",
                 "place": f"eval_case_results[{place}]",
                 "record": case,
@@ -59,10 +62,10 @@ def _contents(file: File) -> Contents:
             yield judgements, about
 
     facts = {
-        "run": nested_value(document, "eval_set_result_id"),
-        "suite": nested_value(document, "eval_set_id"),
+        "run": value_at_key_path(document, "eval_set_result_id"),
+        "suite": value_at_key_path(document, "eval_set_id"),
     }
-    return contents_by_scorer(cases, _FINAL_STATUS_KEY, facts=facts)
+    return contents_with_scorer_outcomes(cases, _FINAL_STATUS_KEY, facts=facts)
 
 
 GOOGLE_ADK = Format(
@@ -72,7 +75,7 @@ GOOGLE_ADK = Format(
     "github.com/google/adk-python: src/google/adk/evaluation/eval_result.py, local_eval_service.py",
     lambda file: file.has_keys("eval_set_result_id", "eval_case_results[].eval_id"),
     _contents,
-    extra_cost_sources="metrics that ask a model",
+    cost_causes_besides_model="metrics that ask a model",
     example=Example(
         ("APP/.adk/eval_history/NAME.evalset_result.json",),
         """\

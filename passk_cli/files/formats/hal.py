@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from passk_cli.errors import BadRecordError, NoResultsError
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, nested_value
+from passk_cli.errors import BadRecordError, FileWithoutResultsError
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, value_at_key_path
 from passk_cli.text import truncated_text
 
 # passk does not load the keys in _SKIPPED_KEYS, which contain the log of every call and every
@@ -21,35 +21,37 @@ _SKIPPED_KEYS = ("raw_logging_results", "raw_eval_results", "task_prompts")
 def _contents(file: File) -> Contents:
     document = file.document(*_SKIPPED_KEYS)
     passed, failed = (
-        nested_value(document, "results", f"{kind}_tasks") for kind in ("successful", "failed")
+        value_at_key_path(document, "results", f"{kind}_tasks") for kind in ("successful", "failed")
     )
     if not isinstance(passed, list) or not isinstance(failed, list):
         problem = "the file does not list the tasks that succeeded and the tasks that failed"
-        raise NoResultsError(file.source.name, problem, "the benchmark reports only averages")
+        raise FileWithoutResultsError(
+            file.source.name, problem, "the benchmark reports only averages"
+        )
     contradictory = {str(task) for task in passed} & {str(task) for task in failed}
     if contradictory:
         problem = f"task {truncated_text(min(contradictory))!r} both succeeded and failed"
         raise BadRecordError(file.source.name, problem, "correct the file")
     config = document["config"]
-    agent = str(nested_value(config, "agent_name"))
-    model = nested_value(config, "agent_args", "model_name")
+    agent = str(value_at_key_path(config, "agent_name"))
+    model = value_at_key_path(config, "agent_args", "model_name")
     # The name of the model is added to the name of the agent, unless the name of the agent already
     # contains the model.
     names_model = str(model or "").rpartition("/")[2].lower() in agent.lower()
     facts = {
         "model": agent if names_model else f"{agent} ({model})",
-        "suite": nested_value(config, "benchmark_name"),
-        "run": nested_value(config, "run_id"),
+        "suite": value_at_key_path(config, "benchmark_name"),
+        "run": value_at_key_path(config, "run_id"),
     }
     # A result file of HAL contains times and sometimes steps per task, but only the cost of the
     # whole run.
     times, steps = (document.get(f"{kind}s") for kind in ("wall_clock_time", "task_step_count"))
 
     def row(task: Any, outcome: bool) -> Row:
-        spans = nested_value(document, "results", "latencies", str(task), "total_time")
+        spans = value_at_key_path(document, "results", "latencies", str(task), "total_time")
         amounts = {
-            "duration": nested_value(times, str(task)) or spans,
-            "turns": nested_value(steps, str(task)),
+            "duration": value_at_key_path(times, str(task)) or spans,
+            "turns": value_at_key_path(steps, str(task)),
         }
         return Row(task, outcome, None, 0, record=amounts)
 

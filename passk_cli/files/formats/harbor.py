@@ -15,38 +15,40 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    judge_by_pass_rule,
-    nested_value,
+    judge_by_harness_pass_rule,
     seconds_between,
+    value_at_key_path,
 )
 
 
 def _contents(file: File) -> Contents:
     trial = file.document()
-    rewards = nested_value(trial, "verifier_result", "rewards")
-    agent = nested_value(trial, "config", "agent", "name")
-    agent = agent or nested_value(trial, "agent_info", "name")
-    model_info = nested_value(trial, "agent_info", "model_info")
-    parts = (nested_value(model_info, key) for key in ("provider", "name"))
+    rewards = value_at_key_path(trial, "verifier_result", "rewards")
+    agent = value_at_key_path(trial, "config", "agent", "name")
+    agent = agent or value_at_key_path(trial, "agent_info", "name")
+    model_info = value_at_key_path(trial, "agent_info", "model_info")
+    parts = (value_at_key_path(model_info, key) for key in ("provider", "name"))
     model = "/".join(str(part) for part in parts if part)
     facts = {
         # If an agent has no model (for example the oracle agent), the name of the agent is used as
         # the model.
-        "model": nested_value(trial, "config", "agent", "model_name") or model or agent,
+        "model": value_at_key_path(trial, "config", "agent", "model_name") or model or agent,
         "agent": agent,
-        "reasoning_effort": nested_value(trial, "config", "agent", "kwargs", "reasoning_effort"),
+        "reasoning_effort": value_at_key_path(
+            trial, "config", "agent", "kwargs", "reasoning_effort"
+        ),
         "dataset": trial.get("source"),
     }
     names = tuple(rewards) if isinstance(rewards, dict) and rewards else None
-    error = nested_value(trial, "exception_info", "exception_type")
+    error = value_at_key_path(trial, "exception_info", "exception_type")
     # A trial that raised an exception may still have a reward.
     reason = "" if rewards else "unscored"
     if error is not None:
         reason = "timeout" if "timeout" in str(error).lower() else "error"
 
     def row(request: RowRequest) -> list[Row]:
-        points = judge_by_pass_rule(
-            nested_value(rewards, request.outcome), lambda reward: reward == 1
+        points = judge_by_harness_pass_rule(
+            value_at_key_path(rewards, request.outcome), lambda reward: reward == 1
         )
         attempt = trial.get("id") or trial.get("trial_name")
         settings = {"started_at": trial.get("started_at")}
@@ -57,13 +59,13 @@ def _contents(file: File) -> Contents:
 
 
 def _usage_amounts(trial: Any) -> dict[str, object]:
-    agent = nested_value(trial, "agent_result")
-    start, end = nested_value(trial, "started_at"), nested_value(trial, "finished_at")
+    agent = value_at_key_path(trial, "agent_result")
+    start, end = value_at_key_path(trial, "started_at"), value_at_key_path(trial, "finished_at")
     return {
-        "cost_usd": nested_value(agent, "cost_usd"),
-        "tokens_in": nested_value(agent, "n_input_tokens"),
-        "tokens_out": nested_value(agent, "n_output_tokens"),
-        "tokens_cached": nested_value(agent, "n_cache_tokens"),
+        "cost_usd": value_at_key_path(agent, "cost_usd"),
+        "tokens_in": value_at_key_path(agent, "n_input_tokens"),
+        "tokens_out": value_at_key_path(agent, "n_output_tokens"),
+        "tokens_cached": value_at_key_path(agent, "n_cache_tokens"),
         "duration_s": seconds_between(start, end),
     }
 
@@ -82,7 +84,7 @@ HARBOR = Format(
         "config.json agent/**/* verifier/**/* artifacts/**/* ../config.json ../result.json".split()
     ),
     read_usage_amounts=_usage_amounts,
-    extra_cost_sources="a verifier that asks a model",
+    cost_causes_besides_model="a verifier that asks a model",
     example=Example(
         ("jobs/JOB/TASK__ID/result.json",),
         """\

@@ -24,9 +24,9 @@ from passk_cli.files.formats.format import (
     Row,
     RowRequest,
     finite_number,
-    judge_without_pass_rule,
-    nested_value,
+    judge_without_harness_pass_rule,
     require_list,
+    value_at_key_path,
 )
 
 PERTURBED_INSTANCES_NOTE = DiagnosticType(
@@ -53,9 +53,9 @@ _LIKELY_OUTCOME_PATTERN = re.compile(r"match|correct|accuracy|pass|equivalent", 
 
 def _contents(file: File) -> Contents:
     spec = file.sibling_document("run_spec.json")
-    scenario = nested_value(spec, "name") or file.path.parent.name
+    scenario = value_at_key_path(spec, "name") or file.path.parent.name
     model = _MODEL_PATTERN.search(scenario)
-    outcomes, splits, perturbed = _statistics_and_splits(file)
+    outcomes, splits, perturbed = _outcomes_and_instance_counts(file)
     split = "test" if "test" in splits else None
     messages = [PERTURBED_INSTANCES_NOTE(instances=perturbed)] if perturbed else []
     other_splits = {name: times for name, times in splits.items() if split and name != split}
@@ -63,15 +63,15 @@ def _contents(file: File) -> Contents:
         instances = sum(other_splits.values())
         messages.append(OTHER_SPLITS_NOTE(instances=instances, splits=list(other_splits)))
     facts = {
-        "model": nested_value(spec, "adapter_spec", "model") or (model[1] if model else None),
+        "model": value_at_key_path(spec, "adapter_spec", "model") or (model[1] if model else None),
         "suite": _MODEL_PATTERN.sub("", scenario) if model or spec else None,
-        "temperature": nested_value(spec, "adapter_spec", "temperature"),
-        "n_shot": nested_value(spec, "adapter_spec", "max_train_instances"),
+        "temperature": value_at_key_path(spec, "adapter_spec", "temperature"),
+        "n_shot": value_at_key_path(spec, "adapter_spec", "max_train_instances"),
     }
     return Contents(lambda request: _rows(file, request, split), tuple(outcomes), facts, messages)
 
 
-def _statistics_and_splits(file: File) -> tuple[list[str], Counter[str], int]:
+def _outcomes_and_instance_counts(file: File) -> tuple[list[str], Counter[str], int]:
     """Return the names of the statistics that are always between 0 and 1, the number of records
     per split, and the number of perturbed records."""
     highest: dict[str, float] = {}
@@ -79,8 +79,8 @@ def _statistics_and_splits(file: File) -> tuple[list[str], Counter[str], int]:
     splits: Counter[str] = Counter()
     perturbed = 0
     for record in file.records():
-        perturbed += nested_value(record, "perturbation") is not None
-        stats = _unperturbed_stats(file, record)
+        perturbed += value_at_key_path(record, "perturbation") is not None
+        stats = _unperturbed_stat_means(file, record)
         splits.update({split for _, split, _ in stats[:1]})
         for name, _, value in stats:
             mean = finite_number(value)
@@ -95,30 +95,30 @@ def _statistics_and_splits(file: File) -> tuple[list[str], Counter[str], int]:
     )
 
 
-def _unperturbed_stats(file: File, record: Any) -> list[tuple[str, str, Any]]:
-    stats = require_list(file, "stats", nested_value(record, "stats"))
+def _unperturbed_stat_means(file: File, record: Any) -> list[tuple[str, str, Any]]:
+    stats = require_list(file, "stats", value_at_key_path(record, "stats"))
     return [
         (
-            str(nested_value(stat, "name", "name")),
-            str(nested_value(stat, "name", "split")),
-            nested_value(stat, "mean"),
+            str(value_at_key_path(stat, "name", "name")),
+            str(value_at_key_path(stat, "name", "split")),
+            value_at_key_path(stat, "mean"),
         )
         for stat in stats
-        if nested_value(stat, "name", "perturbation") is None
+        if value_at_key_path(stat, "name", "perturbation") is None
     ]
 
 
 def _rows(file: File, request: RowRequest, only: str | None) -> Iterator[Row]:
     for place, record in enumerate(file.records()):
-        stats = _unperturbed_stats(file, record)
+        stats = _unperturbed_stat_means(file, record)
         split = stats[0][1] if stats else None
-        if nested_value(record, "perturbation") is not None or (only and split != only):
+        if value_at_key_path(record, "perturbation") is not None or (only and split != only):
             continue
         value = next((mean for name, _, mean in stats if name == request.outcome), None)
         yield Row(
-            nested_value(record, "instance_id"),
-            *judge_without_pass_rule(value),
-            nested_value(record, "train_trial_index"),
+            value_at_key_path(record, "instance_id"),
+            *judge_without_harness_pass_rule(value),
+            value_at_key_path(record, "train_trial_index"),
             settings={"split": split},
             place=f"record {place + 1}",
             record=stats,

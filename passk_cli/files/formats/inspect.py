@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, NoResultsError
+from passk_cli.errors import DataError, FileWithoutResultsError
 from passk_cli.files.formats.format import (
     INCOMPLETE_RUN_WARNING,
     Contents,
@@ -26,8 +26,8 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    nested_value,
     require_type,
+    value_at_key_path,
 )
 from passk_cli.files.roles import column_name_words
 from passk_cli.suggested_fix import SuggestedFix
@@ -48,7 +48,7 @@ INVALIDATED_LOG_WARNING = DiagnosticType(
     example="warning[invalidated-log]: the log is marked as invalidated",
 )  # fmt: skip
 
-UNCLEAR_SCORE_MEANING_WARNING = DiagnosticType(
+SCORE_MAY_MEAN_FAILURE_WARNING = DiagnosticType(
     "unclear-score", WARNING,
     "a score of 1 is a pass, but {score} may measure a failure",
     (SuggestedFix({"--passes": ("false",), "--fails": ("true",)}, "makes 1 a failure"),),
@@ -107,10 +107,10 @@ class _SampleScores:
 
 def _contents(file: File) -> Contents:
     header = _header(file)
-    samples = _samples(file, nested_value(header, "results", "scorer", "name") or "score")
+    samples = _samples(file, value_at_key_path(header, "results", "scorer", "name") or "score")
     if not samples:
         problem, remedy = "the log contains no samples", "check whether it was cut off"
-        raise NoResultsError(file.source.name, problem, remedy)
+        raise FileWithoutResultsError(file.source.name, problem, remedy)
     # If a scorer has several values, each value becomes an outcome named SCORER.KEY.
     scores: dict[str, None] = {}
     for sample in samples:
@@ -120,13 +120,13 @@ def _contents(file: File) -> Contents:
     names = tuple(scores)
     if not names and not any(sample.has_error for sample in samples):
         problem, remedy = "no sample has a score", "score the log, for example with `inspect score`"
-        raise NoResultsError(file.source.name, problem, remedy)
+        raise FileWithoutResultsError(file.source.name, problem, remedy)
     run = header.get("eval") or {}
     model, number = run.get("model"), run.get("task_id") or run.get("run_id")
     facts = {"model": model, "suite": run.get("task"), "run": number, **_settings(header, run)}
-    messages = [*_messages(file, header, len(samples))]
+    messages = [*_log_state_warnings(file, header, len(samples))]
     messages += [
-        UNCLEAR_SCORE_MEANING_WARNING(score=name)
+        SCORE_MAY_MEAN_FAILURE_WARNING(score=name)
         for name in names
         if column_name_words(name) & _UNDESIRED_WORDS
     ]
@@ -134,15 +134,15 @@ def _contents(file: File) -> Contents:
     order = dataset.get("sample_ids") if dataset.get("shuffled") else None
     return Contents(
         lambda request: _rows(file, samples, model, request), names or None, facts, messages,
-        shuffled_task_order=order if isinstance(order, list) else (),
+        tasks_in_shuffled_order=order if isinstance(order, list) else (),
     )  # fmt: skip
 
 
 def _settings(header: dict[str, Any], run: dict[str, Any]) -> dict[str, object]:
-    configs = (run.get("model_generate_config"), nested_value(header, "plan", "config"))
+    configs = (run.get("model_generate_config"), value_at_key_path(header, "plan", "config"))
     generation = ("temperature", "reasoning_effort")
     settings: dict[str, object] = {
-        name: next((v for c in configs if (v := nested_value(c, name)) is not None), None)
+        name: next((v for c in configs if (v := value_at_key_path(c, name)) is not None), None)
         for name in generation
     }
     arguments = ("task_args", "solver_args")
@@ -175,12 +175,12 @@ def _samples(file: File, scorer_of_version_1: str) -> list[_SampleScores]:
                 record.get("id"),
                 require_type(file, "epoch", record.get("epoch"), int),
                 {
-                    name: (nested_value(score, "value"), nested_value(score, "answer"))
+                    name: (value_at_key_path(score, "value"), value_at_key_path(score, "answer"))
                     for name, score in (scores.items() if isinstance(scores, dict) else ())
                     if score is not None
                 },
                 record.get("error") is not None,
-                nested_value(record, *_COMPLETION_PATH),
+                value_at_key_path(record, *_COMPLETION_PATH),
                 {name: record.get(name) for name in ("model_usage", "total_time", "working_time")},
             )
             last[str(sample.id), sample.epoch] = sample
@@ -216,7 +216,7 @@ def _rows(
         if file.archive is not None and "solution" in request.requested_texts:
             # In a zipped log, each sample is a separate file, which also contains the solution.
             name = f"samples/{sample.id}_epoch_{sample.epoch}.json"
-            solution = nested_value(file.archive.read_json(name), *_COMPLETION_PATH)
+            solution = value_at_key_path(file.archive.read_json(name), *_COMPLETION_PATH)
         yield Row(
             sample.id,
             None if missing else number == 1.0 if number in (0.0, 1.0) else number,
@@ -242,28 +242,28 @@ def _usage_amounts(record: tuple[Any, dict[str, Any]]) -> dict[str, object]:
     model_usage = usage.get(name)
     other_usages = [other for model_name, other in usage.items() if model_name != name]
     cached, cache_written = (
-        nested_value(model_usage, f"input_tokens_cache_{direction}")
+        value_at_key_path(model_usage, f"input_tokens_cache_{direction}")
         for direction in ("read", "write")
     )
-    into = nested_value(model_usage, "input_tokens")
-    out = nested_value(model_usage, "output_tokens")
+    into = value_at_key_path(model_usage, "input_tokens")
+    out = value_at_key_path(model_usage, "output_tokens")
     all_tokens = sum(part or 0 for part in (into, out, cached, cache_written))
-    if into is not None and nested_value(model_usage, "total_tokens") == all_tokens:
+    if into is not None and value_at_key_path(model_usage, "total_tokens") == all_tokens:
         # Some providers report cached tokens separately, but cached tokens are also input.
         into += (cached or 0) + (cache_written or 0)
     return {
-        "cost": nested_value(model_usage, "total_cost"),
-        "tokens": nested_value(model_usage, "total_tokens"),
+        "cost": value_at_key_path(model_usage, "total_cost"),
+        "tokens": value_at_key_path(model_usage, "total_tokens"),
         "tokens_in": into,
         "tokens_out": out,
         "tokens_cached": cached,
         "duration": usage_record["total_time"],
         "working_time": usage_record["working_time"],
         "other_tokens": _sum_of_known_values(
-            nested_value(usage, "total_tokens") for usage in other_usages
+            value_at_key_path(usage, "total_tokens") for usage in other_usages
         ),
         "other_cost": _sum_of_known_values(
-            nested_value(usage, "total_cost") for usage in other_usages
+            value_at_key_path(usage, "total_cost") for usage in other_usages
         ),
     }
 
@@ -294,17 +294,19 @@ def value_to_float(value: Any) -> Any:
         return value
 
 
-def _messages(file: File, header: dict[str, Any], samples_read: int) -> Iterator[Diagnostic]:
+def _log_state_warnings(
+    file: File, header: dict[str, Any], samples_read: int
+) -> Iterator[Diagnostic]:
     status = header.get("status")
     crashed = file.structure == "zip" and not file.has_keys("header.json")
     if crashed or status not in ("success", None):
         yield UNFINISHED_RUN_WARNING(status="" if crashed else str(status))
     if header.get("invalidated"):
         yield INVALIDATED_LOG_WARNING()
-    samples = nested_value(header, "results", "total_samples")
-    plan = nested_value(header, "eval", "config") or {}
+    samples = value_at_key_path(header, "results", "total_samples")
+    plan = value_at_key_path(header, "eval", "config") or {}
     if samples is None and plan.get("limit") is None and plan.get("sample_id") is None:
-        dataset_size = nested_value(header, "eval", "dataset", "samples")
+        dataset_size = value_at_key_path(header, "eval", "dataset", "samples")
         epochs = plan.get("epochs") or 1
         samples = dataset_size * epochs if isinstance(dataset_size, int) else None
     if isinstance(samples, int) and samples != samples_read:

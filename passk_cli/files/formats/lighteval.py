@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.errors import BadRecordError, NoResultsError
+from passk_cli.errors import BadRecordError, FileWithoutResultsError
 from passk_cli.files.formats.format import (
     Contents,
     Example,
@@ -25,44 +25,50 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    judge_without_pass_rule,
+    judge_without_harness_pass_rule,
     require_type,
 )
 from passk_cli.text import truncated_text
 
-_REQUIRED_KEYS = ("doc.id", "doc.task_name", "doc.num_samples", "model_response.text", "metric")
+_CURRENT_LAYOUT_KEYS = (
+    "doc.id",
+    "doc.task_name",
+    "doc.num_samples",
+    "model_response.text",
+    "metric",
+)
 _OLD_KEYS = ("full_prompt", "predictions", "metrics", "specifics", "choices")
 _NAN_PATTERN = re.compile(r"\bnan\b")
 _TIME_FOLDER_PATTERN = re.compile(r"\d{4}-\d\d-\d\dT[\d.-]+")
 
 
 def _contents(file: File) -> Contents:
-    if not file.has_keys(*_REQUIRED_KEYS):
+    if not file.has_keys(*_CURRENT_LAYOUT_KEYS):
         return _old_contents(file)
     metrics = sorted(key for key in file.keys if key.startswith("metric."))
     inner = [key for key in metrics if any(key.startswith(f"{metric}.") for metric in metrics)]
     outcomes = tuple(key.removeprefix("metric.") for key in metrics if key not in inner)
     most = max(
-        (answers or 1 for (answers,) in file.parquet_rows(("doc", "num_samples"))), default=1
+        (answers or 1 for (answers,) in file.parquet_row_tuples(("doc", "num_samples"))), default=1
     )
-    _refuse_several_answers(file, most, outcomes)
+    _require_one_answer_per_sample(file, most, outcomes)
 
     def rows(request: RowRequest) -> Iterator[Row]:
         columns = ("doc", "id"), ("doc", "task_name"), ("metric", request.outcome)
-        values = file.parquet_rows(*columns, ("model_response", "text"))
+        values = file.parquet_row_tuples(*columns, ("model_response", "text"))
         for number, (task, suite, value, texts) in enumerate(values, 1):
             text = texts[0] if texts else None
-            outcome, place = judge_without_pass_rule(value), f"row {number}"
+            outcome, place = judge_without_harness_pass_rule(value), f"row {number}"
             yield Row(task, *outcome, 0, suite=suite, solution=text, place=place)
 
     return Contents(rows, outcomes, _model_and_run(file))
 
 
-def _refuse_several_answers(file: File, answers: int, outcomes: tuple[str, ...]) -> None:
+def _require_one_answer_per_sample(file: File, answers: int, outcomes: tuple[str, ...]) -> None:
     if answers > 1:
         problem = f"{answers} answers to a sample share one value of {', '.join(outcomes)}"
         remedy = f"give a table of task, n and c, where c = {answers} × avg@n is how many pass"
-        raise NoResultsError(file.source.name, problem, remedy)
+        raise FileWithoutResultsError(file.source.name, problem, remedy)
 
 
 def _model_and_run(file: File) -> dict[str, object]:
@@ -79,21 +85,25 @@ def _model_and_run(file: File) -> dict[str, object]:
 def _old_contents(file: File) -> Contents:
     outcomes: tuple[str, ...] = ()
     most = 1
-    for metrics, choices, predictions in file.parquet_rows(
+    for metrics, choices, predictions in file.parquet_row_tuples(
         ("metrics",), ("choices",), ("predictions",)
     ):
         outcomes = outcomes or tuple(_metrics(file, metrics))
         # For multiple-choice tasks, `predictions` contains the probabilities of the choices.
         most = max(most, 1 if choices != "[]" else len(_parse_python_text(file, predictions)))
-    _refuse_several_answers(file, most, outcomes)
+    _require_one_answer_per_sample(file, most, outcomes)
     time = file.path.parent.name
     suite = file.name.removesuffix(".parquet").removeprefix("details_").removesuffix(f"_{time}")
     facts = {**_model_and_run(file), "suite": suite}
 
     def rows(request: RowRequest) -> Iterator[Row]:
-        for number, (metrics, text) in enumerate(file.parquet_rows(("metrics",), ("predictions",))):
+        for number, (metrics, text) in enumerate(
+            file.parquet_row_tuples(("metrics",), ("predictions",))
+        ):
             value, place = _metrics(file, metrics).get(request.outcome), f"row {number + 1}"
-            yield Row(number, *judge_without_pass_rule(value), 0, solution=text, place=place)
+            yield Row(
+                number, *judge_without_harness_pass_rule(value), 0, solution=text, place=place
+            )
 
     return Contents(rows, outcomes, facts)
 
@@ -122,7 +132,7 @@ LIGHTEVAL = Format(
     "github.com/huggingface/lighteval: src/lighteval/logging/evaluation_tracker.py",
     lambda file: (
         file.structure == "parquet"
-        and (file.has_keys(*_REQUIRED_KEYS) or file.has_keys(*_OLD_KEYS))
+        and (file.has_keys(*_CURRENT_LAYOUT_KEYS) or file.has_keys(*_OLD_KEYS))
     ),
     _contents,
     example=Example(

@@ -26,8 +26,8 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    nested_value,
     require_list,
+    value_at_key_path,
 )
 
 NUMBERED_PROBLEMS_NOTE = DiagnosticType(
@@ -50,16 +50,16 @@ _FILE_NAME_PATTERN = re.compile(
 _PROBLEM_ATTRIBUTE_KEYS = ("difficulty", "platform", "contest_date")
 
 
-def _has_attempts_by_position(file: File) -> bool:
+def _has_attempts_by_problem_position(file: File) -> bool:
     """Whether the file is an array with pass@k, followed by the attempts at each problem.
 
     In files of code execution, the first element of the array has no key `detail`.
     """
     if file.short_document is None:
         return file.has_keys("[].pass@1", "[].detail.pass@1")
-    attempts = nested_value(file.short_document, 1)
+    attempts = value_at_key_path(file.short_document, 1)
     lists = isinstance(attempts, dict) and all(isinstance(a, list) for a in attempts.values())
-    scored = nested_value(file.short_document, 0, "pass@1") is not None
+    scored = value_at_key_path(file.short_document, 0, "pass@1") is not None
     return lists and len(file.short_document) in (2, 3) and scored
 
 
@@ -99,12 +99,12 @@ def _rows_by_position(file: File) -> Iterator[Row]:
 
 def _rows(file: File, request: RowRequest) -> Iterator[Row]:
     for place, record in enumerate(file.records()):
-        outcomes = require_list(file, "graded_list", nested_value(record, "graded_list"))
-        test_id = nested_value(record, "test_id")
-        test_id = nested_value(record, "id") if test_id is None else test_id
-        question = nested_value(record, "question_id")
+        outcomes = require_list(file, "graded_list", value_at_key_path(record, "graded_list"))
+        test_id = value_at_key_path(record, "test_id")
+        test_id = value_at_key_path(record, "id") if test_id is None else test_id
+        question = value_at_key_path(record, "question_id")
         task = question if question is None or test_id is None else f"{question}/{test_id}"
-        settings = {name: nested_value(record, name) for name in _PROBLEM_ATTRIBUTE_KEYS}
+        settings = {name: value_at_key_path(record, name) for name in _PROBLEM_ATTRIBUTE_KEYS}
         for attempt, outcome in enumerate(outcomes or [None]):
             yield Row(
                 task,
@@ -112,8 +112,8 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
                 attempt=attempt,
                 reason="" if outcomes else "not attempted",
                 settings=settings,
-                answer=nested_value(record, "pred_list", attempt),
-                solution=nested_value(record, "code_list", attempt),
+                answer=value_at_key_path(record, "pred_list", attempt),
+                solution=value_at_key_path(record, "code_list", attempt),
                 place=f"record {place + 1}",
             )
 
@@ -124,7 +124,10 @@ LIVECODEBENCH = Format(
     "github.com/LiveCodeBench/LiveCodeBench: lcb_runner/benchmarks/, lcb_runner/evaluation/",
     lambda file: (
         file.structure == "array"
-        and (file.has_keys("[].question_id", "[].graded_list") or _has_attempts_by_position(file))
+        and (
+            file.has_keys("[].question_id", "[].graded_list")
+            or _has_attempts_by_problem_position(file)
+        )
     ),
     _contents,
     lambda file: tuple(

@@ -26,12 +26,12 @@ from passk_cli.files.formats.format import (
     Row,
     RowRequest,
     finite_number,
-    judge_without_pass_rule,
-    nested_value,
+    judge_without_harness_pass_rule,
     require_type,
+    value_at_key_path,
 )
 
-FILTERED_ANSWERS_WARNING = DiagnosticType(
+ANSWERS_COMBINED_BY_FILTER_WARNING = DiagnosticType(
     "filtered-answers", WARNING,
     "{answers:answer} per task are counted as one attempt, because the filter combines them into"
     " one answer",
@@ -65,12 +65,12 @@ def _contents(file: File) -> Contents:
         answers = max(answers, _unfiltered_answer_count(file, sample))
         if sample.get("prompt_hash"):
             prompts[str(sample.get("doc_id"))] = str(sample["prompt_hash"])
-    messages = (FILTERED_ANSWERS_WARNING(answers=answers),) if answers > 1 else ()
-    facts = _run_facts(file, prompts)
+    messages = (ANSWERS_COMBINED_BY_FILTER_WARNING(answers=answers),) if answers > 1 else ()
+    facts = _model_suite_and_settings(file, prompts)
     return Contents(lambda request: _rows(file, request), tuple(outcomes), facts, messages)
 
 
-def _run_facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
+def _model_suite_and_settings(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
     """Find the model, the benchmark and the settings, in the file name and in the results file with
     the same time.
 
@@ -81,18 +81,22 @@ def _run_facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
     if name is None:
         return {}
     task, results = name["task"], file.sibling_document(f"results_{name['time']}.json")
-    arguments = nested_value(results, "config", "model_args")
+    arguments = value_at_key_path(results, "config", "model_args")
     parts = _MODEL_ARGUMENT_PATTERN.search(arguments) if isinstance(arguments, str) else None
     # lm-eval writes all samples of a model into a folder with the name of the model.
     above = PurePath(file.source.name).parent.name
-    config_model = nested_value(arguments, "pretrained") or nested_value(arguments, "model")
-    model = nested_value(results, "model_name") or (parts[1] if parts else config_model)
+    config_model = value_at_key_path(arguments, "pretrained") or value_at_key_path(
+        arguments, "model"
+    )
+    model = value_at_key_path(results, "model_name") or (parts[1] if parts else config_model)
     return {
         "model": model or above.replace("__", "/") or None,
         "suite": task,
         "run": name["time"],
-        "temperature": nested_value(results, "configs", task, "generation_kwargs", "temperature"),
-        "n_shot": nested_value(results, "n-shot", task),
+        "temperature": value_at_key_path(
+            results, "configs", task, "generation_kwargs", "temperature"
+        ),
+        "n_shot": value_at_key_path(results, "n-shot", task),
         "prompt_hash": prompts[min(prompts)] if prompts else None,
     }
 
@@ -131,7 +135,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
             continue
         answers, filtered = (
             _unfiltered_answer_count(file, sample),
-            nested_value(sample, "filtered_resps", 0),
+            value_at_key_path(sample, "filtered_resps", 0),
         )
         if answers > 1 and isinstance(filtered, list) and len(filtered) > 1:
             problem = f"{metric} is one number for {len(filtered)} answers (repeats: {answers});"
@@ -140,16 +144,18 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
             raise DataError(place, problem, remedy, name="no-attempts")
         settings: dict[str, object] = {"filter": filter_name}
         arguments = sample.get("arguments")
-        generation = nested_value(arguments, "gen_args_0", "arg_1") or nested_value(arguments, 0, 1)
-        if (temperature := nested_value(generation, "temperature")) is not None:
+        generation = value_at_key_path(arguments, "gen_args_0", "arg_1") or value_at_key_path(
+            arguments, 0, 1
+        )
+        if (temperature := value_at_key_path(generation, "temperature")) is not None:
             settings["temperature"] = temperature
         yield Row(
             sample.get("doc_id"),
-            *judge_without_pass_rule(sample.get(metric)),
+            *judge_without_harness_pass_rule(sample.get(metric)),
             0,
             settings=settings,
             answer=filtered,
-            solution=nested_value(sample, "resps", 0, 0),
+            solution=value_at_key_path(sample, "resps", 0, 0),
             place=f"line {line}",
         )
 

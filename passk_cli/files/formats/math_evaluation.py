@@ -18,8 +18,8 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    judge_without_pass_rule,
-    nested_value,
+    judge_without_harness_pass_rule,
+    value_at_key_path,
 )
 
 _FILE_NAME_PATTERN = re.compile(
@@ -27,7 +27,7 @@ _FILE_NAME_PATTERN = re.compile(
     r"_s\d+_e-?\d+(?:_.*)?\.jsonl"
 )
 # passk's output already has a column "level", so the level of a problem becomes "difficulty".
-_RECORD_KEY_BY_SETTING = {"difficulty": "level", "type": "type", "subfield": "subfield"}
+_RECORD_KEY_BY_PROBLEM_ATTRIBUTE = {"difficulty": "level", "type": "type", "subfield": "subfield"}
 
 
 def _contents(file: File) -> Contents:
@@ -44,15 +44,17 @@ def _contents(file: File) -> Contents:
     def rows(request: RowRequest) -> Iterator[Row]:
         for line, record in file.numbered_records(request):
             scores = record.get("score")
-            settings = {name: record.get(key) for name, key in _RECORD_KEY_BY_SETTING.items()}
+            settings = {
+                name: record.get(key) for name, key in _RECORD_KEY_BY_PROBLEM_ATTRIBUTE.items()
+            }
             for attempt, value in enumerate(scores if isinstance(scores, list) else [scores]):
                 yield Row(
                     record.get("idx"),
-                    *judge_without_pass_rule(value),
+                    *judge_without_harness_pass_rule(value),
                     attempt,
                     settings=settings,
-                    answer=nested_value(record, "pred", attempt),
-                    solution=nested_value(record, "code", attempt),
+                    answer=value_at_key_path(record, "pred", attempt),
+                    solution=value_at_key_path(record, "code", attempt),
                     place=f"line {line}",
                 )
 

@@ -19,7 +19,7 @@ from passk_cli.files.formats.format import (
     Row,
     RowRequest,
     build_usage_amount_reader,
-    nested_value,
+    value_at_key_path,
 )
 
 _RUN_FOLDER_PATTERN = re.compile(r"run-(\d+)")
@@ -44,12 +44,12 @@ def _contents(file: File) -> Contents:
         for name, run in runs.items():
             number, result = (
                 _RUN_FOLDER_PATTERN.fullmatch(name),
-                nested_value(run, "execution_result") or run,
+                value_at_key_path(run, "execution_result") or run,
             )
             attempt = int(number[1]) if number else name or None
-            reason = "" if nested_value(result, "error_message") is None else "error"
-            settings = {"started_at": nested_value(run, "time", "start")}
-            success = nested_value(result, "success")
+            reason = "" if value_at_key_path(result, "error_message") is None else "error"
+            settings = {"started_at": value_at_key_path(run, "time", "start")}
+            success = value_at_key_path(result, "success")
             yield Row(task, success, None, attempt, reason, settings=settings, record=run)
 
     return Contents(rows, constants=facts)

@@ -19,8 +19,8 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    nested_value,
     require_list,
+    value_at_key_path,
 )
 
 _FOLDER_NAME_PATTERN = re.compile(
@@ -46,7 +46,10 @@ def _contents(file: File) -> Contents:
         document = file.document()
         results = require_list(file, "results", document.get("results")) or [None]
         for attempt, result in enumerate(results):
-            status, code = nested_value(result, "status"), nested_value(result, "exit_code")
+            status, code = (
+                value_at_key_path(result, "status"),
+                value_at_key_path(result, "exit_code"),
+            )
             unknown = "not attempted" if result is None else "unscored"
             yield Row(
                 document.get("name"),
@@ -54,7 +57,7 @@ def _contents(file: File) -> Contents:
                 attempt=attempt,
                 reason=unknown if status is None else "timeout" if status == "Timeout" else "",
                 default_missing_reason="",
-                solution=nested_value(result, "program"),
+                solution=value_at_key_path(result, "program"),
                 place=f"results[{attempt}]",
             )
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passk_cli.errors import NoResultsError
+from passk_cli.errors import FileWithoutResultsError
 from passk_cli.files.formats.format import (
     Contents,
     Example,
@@ -21,8 +21,8 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    judge_without_pass_rule,
-    nested_value,
+    judge_without_harness_pass_rule,
+    value_at_key_path,
 )
 
 # passk skips files that match _NON_RESULT_FILE_PATTERNS, because they are bundles of averages, logs
@@ -34,7 +34,7 @@ _NON_RESULT_FILE_PATTERNS = (
     "*_traffic.jsonl",
     "*.json",
 )
-_AVERAGES_FILE_PATTERN = re.compile(
+_AVERAGES_TEXT_PATTERN = re.compile(
     r"^results:\n  (groups|tasks):.*^ +metrics:.*^ +stats:", re.M | re.S
 )
 _MISSING_REASON_BY_CATEGORY = {"infra_error": "infrastructure", "system": "error"}
@@ -45,7 +45,7 @@ def _averages_kind_and_remedy(file: File) -> tuple[str, str] | None:
     for other files."""
     if file.structure == "object" and file.has_keys("run_id", "config_hash", "benchmark.scores"):
         return "a bundle", "give the results.jsonl from the same folder"
-    if file.structure == "other" and _AVERAGES_FILE_PATTERN.search(file.start_text):
+    if file.structure == "other" and _AVERAGES_TEXT_PATTERN.search(file.start_text):
         remedy = "give the files of the underlying harness, for example samples_*.jsonl of lm-eval"
         return "results.yml", remedy
     return None
@@ -55,26 +55,26 @@ def _contents(file: File) -> Contents:
     if averages := _averages_kind_and_remedy(file):
         kind, remedy = averages
         problem = f"{kind} of NeMo Evaluator contains only averages"
-        raise NoResultsError(file.source.name, problem, remedy)
+        raise FileWithoutResultsError(file.source.name, problem, remedy)
     bundles = file.sibling_names("eval-*.json")
     bundle = file.sibling_document(bundles[0]) if len(bundles) == 1 else None
     facts = {
-        "model": nested_value(bundle, "config", "model"),
-        "suite": nested_value(bundle, "benchmark", "name"),
-        "temperature": nested_value(bundle, "config", "temperature"),
-        "run": nested_value(bundle, "run_id"),
+        "model": value_at_key_path(bundle, "config", "model"),
+        "suite": value_at_key_path(bundle, "benchmark", "name"),
+        "temperature": value_at_key_path(bundle, "config", "temperature"),
+        "run": value_at_key_path(bundle, "run_id"),
     }
 
     def rows(request: RowRequest) -> Iterator[Row]:
         for line, record in file.numbered_records(request):
-            category = nested_value(record, "scoring_details", "error_category")
+            category = value_at_key_path(record, "scoring_details", "error_category")
             reason = _MISSING_REASON_BY_CATEGORY.get(category)
             yield Row(
                 record.get("problem_idx"),
-                *judge_without_pass_rule(None if reason else record.get("reward")),
+                *judge_without_harness_pass_rule(None if reason else record.get("reward")),
                 record.get("repeat"),
                 reason or category or "",
-                settings={"category": nested_value(record, "metadata", "category")},
+                settings={"category": value_at_key_path(record, "metadata", "category")},
                 answer=record.get("extracted_answer"),
                 solution=record.get("model_response"),
                 place=f"line {line}",

@@ -21,13 +21,13 @@ from passk_cli.files.formats.format import (
     Row,
     RowRequest,
     finite_number,
-    nested_value,
+    value_at_key_path,
 )
 
 _FILE_NAME_PATTERN = re.compile(r"output(?:-rs(?P<seed>\d+))?(?P<part>_chunk_\d+)?\.jsonl.*")
 
 
-def _judgement(record: dict[str, Any]) -> bool | None:
+def _is_expected_judgement(record: dict[str, Any]) -> bool | None:
     """Whether the judgement equals the expected judgement, which is "yes" by default.
 
     Source: nemo_skills/evaluation/metrics/utils.py, is_correct_judgement.
@@ -44,27 +44,29 @@ def _judgement(record: dict[str, Any]) -> bool | None:
     return verdicts[0] is True
 
 
-def _key_equals(key: str, value: str) -> Callable[[dict[str, Any]], bool | None]:
+def _build_key_equality_reader(key: str, value: str) -> Callable[[dict[str, Any]], bool | None]:
     return lambda record: None if record.get(key) is None else record[key] == value
 
 
-# _OUTCOME_READERS maps each outcome to the function that reads the outcome from a record. A record
-# has the outcome if it has a key with the name of the outcome.
-_OUTCOME_READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+# _READER_BY_OUTCOME maps each outcome to the function that reads the outcome from a record. A
+# record has the outcome if it has a key with the name of the outcome.
+_READER_BY_OUTCOME: dict[str, Callable[[dict[str, Any]], Any]] = {
     "symbolic_correct": lambda record: record.get("symbolic_correct"),
-    "judgement": _judgement,
+    "judgement": _is_expected_judgement,
     "is_correct": lambda record: record.get("is_correct"),
     "is_correct-plus": lambda record: record.get("is_correct-plus"),
-    "proof_status": _key_equals("proof_status", "completed"),
-    "strict_eval": lambda record: nested_value(record, "strict_eval", "follow_all_instructions"),
-    "loose_eval": lambda record: nested_value(record, "loose_eval", "follow_all_instructions"),
-    "graded_list": lambda record: nested_value(record, "graded_list", 0),
-    "status": _key_equals("status", "pass"),
+    "proof_status": _build_key_equality_reader("proof_status", "completed"),
+    "strict_eval": lambda record: value_at_key_path(
+        record, "strict_eval", "follow_all_instructions"
+    ),
+    "loose_eval": lambda record: value_at_key_path(record, "loose_eval", "follow_all_instructions"),
+    "graded_list": lambda record: value_at_key_path(record, "graded_list", 0),
+    "status": _build_key_equality_reader("status", "pass"),
 }
 
 
 def _outcome_names(file: File) -> tuple[str, ...]:
-    return tuple(name for name in _OUTCOME_READERS if name in file.keys)
+    return tuple(name for name in _READER_BY_OUTCOME if name in file.keys)
 
 
 def _contents(file: File) -> Contents:
@@ -85,7 +87,7 @@ def _contents(file: File) -> Contents:
         facts["decoding"] = "sampled" if name["seed"] else "greedy"
 
     def rows(request: RowRequest) -> Iterator[Row]:
-        outcome = _OUTCOME_READERS[request.outcome]
+        outcome = _READER_BY_OUTCOME[request.outcome]
         for line, record in file.numbered_records(request):
             verdict = outcome(record)
             late = request.outcome == "proof_status" and record.get("proof_status") == "timeout"

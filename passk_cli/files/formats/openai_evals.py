@@ -18,19 +18,19 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    nested_value,
+    value_at_key_path,
 )
 
 
 def _contents(file: File) -> Contents:
     events = file.numbered_records()
     spec: Any = next((record["spec"] for _, record in events if "spec" in record), {})
-    models = nested_value(spec, "completion_fns")
+    models = value_at_key_path(spec, "completion_fns")
     matched = any(record.get("type") == "match" for _, record in events)
     facts = {
         "model": ", ".join(map(str, models)) if isinstance(models, list) else models,
-        "run": nested_value(spec, "run_id"),
-        "temperature": nested_value(spec, "run_config", "completion_args", "temperature"),
+        "run": value_at_key_path(spec, "run_id"),
+        "temperature": value_at_key_path(spec, "run_config", "completion_args", "temperature"),
     }
 
     def rows(request: RowRequest) -> Iterator[Row]:
@@ -40,8 +40,8 @@ def _contents(file: File) -> Contents:
             sample = event.get("sample_id")
             if event.get("type") == "match":
                 judged.add(str(sample))
-                answer = nested_value(event, "data", "picked")
-                outcome = nested_value(event, "data", "correct")
+                answer = value_at_key_path(event, "data", "picked")
+                outcome = value_at_key_path(event, "data", "correct")
                 yield Row(sample, outcome, None, 0, answer=answer, place=f"line {line}")
             elif event.get("type") == "error":
                 errors.setdefault(str(sample), line)

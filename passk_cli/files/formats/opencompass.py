@@ -16,7 +16,7 @@ import glob
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.errors import NoResultsError
+from passk_cli.errors import FileWithoutResultsError
 from passk_cli.files.formats.format import (
     Contents,
     Example,
@@ -24,8 +24,8 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    judge_without_pass_rule,
-    nested_value,
+    judge_without_harness_pass_rule,
+    value_at_key_path,
 )
 
 _OUTCOME_KEYS = ("correct", "is_correct", "cascade_correct")
@@ -50,12 +50,12 @@ def _contents(file: File) -> Contents:
     if _has_only_averages(file):
         problem = "the file contains averages without details"
         remedy = "evaluate with --dump-eval-details"
-        raise NoResultsError(file.source.name, problem, remedy)
+        raise FileWithoutResultsError(file.source.name, problem, remedy)
     judged = (name in detail for _, detail in _details(file) for name in _OUTCOME_KEYS)
     if not any(judged):
         problem = f"the details contain no outcome ({', '.join(_OUTCOME_KEYS)})"
         remedy = "the evaluator scores all answers at once, so give a table of task and outcome"
-        raise NoResultsError(file.source.name, problem, remedy)
+        raise FileWithoutResultsError(file.source.name, problem, remedy)
     facts: dict[str, object] = {"suite": suite}
     if above.parent.name == "results":
         facts |= {"model": above.name, "run": above.parent.parent.name}
@@ -68,11 +68,11 @@ def _contents(file: File) -> Contents:
             is_list = isinstance(outcomes, list)
             attempts = outcomes if isinstance(outcomes, list) else [outcomes]
             for attempt, outcome in enumerate(attempts):
-                answer = nested_value(detail, "pred", attempt)
+                answer = value_at_key_path(detail, "pred", attempt)
                 yield Row(
                     # The name of an example begins with the name of the dataset.
                     task.removeprefix(f"{suite}_"),
-                    *judge_without_pass_rule(outcome),
+                    *judge_without_harness_pass_rule(outcome),
                     attempt,
                     answer=answer if is_list else detail.get("predictions"),
                     place=f"details: {task}[{attempt}]" if is_list else f"details: {task}",
@@ -87,7 +87,7 @@ def _details(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         yield from ((name, detail) for name, detail in numbered if isinstance(detail, dict))
         return
     for place, detail in enumerate(file.records("details")):
-        task = str(nested_value(detail, "example_abbr") or place)
+        task = str(value_at_key_path(detail, "example_abbr") or place)
         yield task, detail if isinstance(detail, dict) else {}
 
 

@@ -15,36 +15,39 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     JudgedAttempts,
-    JudgementByScorer,
+    OutcomeAndScoreByScorer,
     as_text,
-    contents_by_scorer,
-    judge_without_pass_rule,
-    nested_value,
+    contents_with_scorer_outcomes,
+    judge_without_harness_pass_rule,
     require_list,
+    value_at_key_path,
 )
 
 
 def _contents(file: File) -> Contents:
     def runs() -> JudgedAttempts:
         for number, run in enumerate(file.records(), 1):
-            judgements: JudgementByScorer = {}
-            for annotation in require_list(file, "annotations", nested_value(run, "annotations")):
-                score = nested_value(annotation, "score")
-                value = nested_value(annotation, "label") if score is None else score
+            judgements: OutcomeAndScoreByScorer = {}
+            for annotation in require_list(
+                file, "annotations", value_at_key_path(run, "annotations")
+            ):
+                score = value_at_key_path(annotation, "score")
+                value = value_at_key_path(annotation, "label") if score is None else score
                 judgements.setdefault(
-                    str(nested_value(annotation, "name")), judge_without_pass_rule(value)
+                    str(value_at_key_path(annotation, "name")),
+                    judge_without_harness_pass_rule(value),
                 )
             about = {
-                "task": nested_value(run, "example_id"),
-                "attempt": nested_value(run, "repetition_number"),
-                "reason": "" if nested_value(run, "error") is None else "error",
-                "answer": as_text(nested_value(run, "output")),
+                "task": value_at_key_path(run, "example_id"),
+                "attempt": value_at_key_path(run, "repetition_number"),
+                "reason": "" if value_at_key_path(run, "error") is None else "error",
+                "answer": as_text(value_at_key_path(run, "output")),
                 "place": f"record {number}",
                 "record": run,
             }
             yield judgements, about
 
-    return contents_by_scorer(runs)
+    return contents_with_scorer_outcomes(runs)
 
 
 PHOENIX = Format(
@@ -56,7 +59,7 @@ PHOENIX = Format(
     lambda file: (f"{file.name.removesuffix('.json')}.csv",),
     # The costs and tokens in Phoenix are the costs and tokens of the run, without the evaluators.
     lambda run: {
-        name: nested_value(run, name)
+        name: value_at_key_path(run, name)
         for name in ("prompt_token_count", "completion_token_count", "latency_ms")
     },
     "evaluators that ask a model",

@@ -24,7 +24,7 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    nested_value,
+    value_at_key_path,
 )
 
 _ERROR, _SUCCESS = 2, "success"
@@ -38,36 +38,43 @@ def _contents(file: File) -> Contents:
     names, tests = {_SUCCESS: None}, dict[str, set[str]]()
     for _, result in _results(file, RowRequest("", skip_bad=True)):
         tests.setdefault(_task_name_from_variables(result), set()).add(_assertions_hash(result))
-        names |= dict.fromkeys(name for name, _ in _assertions(result))
+        names |= dict.fromkeys(name for name, _ in _named_assertion_results(result))
 
     def rows(request: RowRequest) -> Iterator[Row]:
         for place, result in _results(file, request):
             task = _task_name_from_variables(result)
             if len(tests[task]) > 1:
                 task += f" #{_assertions_hash(result)}"
-            failed = nested_value(result, "failureReason") == _ERROR or _is_early_version_error(
-                result
-            )
-            provider = nested_value(result, "provider")
-            output = nested_value(result, "response", "output")
+            failed = value_at_key_path(
+                result, "failureReason"
+            ) == _ERROR or _is_error_without_failure_reason(result)
+            provider = value_at_key_path(result, "provider")
+            output = value_at_key_path(result, "response", "output")
             if request.outcome == _SUCCESS:
-                success, score = nested_value(result, "success"), nested_value(result, "score")
+                success, score = (
+                    value_at_key_path(result, "success"),
+                    value_at_key_path(result, "score"),
+                )
             else:
-                assertions = [a for name, a in _assertions(result) if name == request.outcome]
+                assertions = [
+                    a for name, a in _named_assertion_results(result) if name == request.outcome
+                ]
                 success = _all_pass(assertions)
-                score = nested_value(assertions, 0, "score") if len(assertions) == 1 else None
+                score = value_at_key_path(assertions, 0, "score") if len(assertions) == 1 else None
             yield Row(
                 task,
                 None if failed else success,
                 None if failed else score,
-                nested_value(result, "testIdx"),
+                value_at_key_path(result, "testIdx"),
                 "error" if failed else "",
-                model=nested_value(provider, "label") or nested_value(provider, "id") or provider,
+                model=value_at_key_path(provider, "label")
+                or value_at_key_path(provider, "id")
+                or provider,
                 settings={
-                    "prompt": nested_value(result, "prompt", "label")
-                    or nested_value(result, "prompt", "raw"),
-                    "temperature": nested_value(provider, "config", "temperature"),
-                    "cached": nested_value(result, "response", "cached"),
+                    "prompt": value_at_key_path(result, "prompt", "label")
+                    or value_at_key_path(result, "prompt", "raw"),
+                    "temperature": value_at_key_path(provider, "config", "temperature"),
+                    "cached": value_at_key_path(result, "response", "cached"),
                 },
                 answer=output,
                 solution=output,
@@ -78,19 +85,22 @@ def _contents(file: File) -> Contents:
     return Contents(rows, tuple(names), facts, default_outcome=_SUCCESS)
 
 
-def _is_early_version_error(result: Any) -> bool:
+def _is_error_without_failure_reason(result: Any) -> bool:
     """Whether a result of an early version, which has no failureReason, ended with an error."""
-    reason, grading = nested_value(result, "failureReason"), nested_value(result, "gradingResult")
-    return reason is None and not grading and bool(nested_value(result, "error"))
+    reason, grading = (
+        value_at_key_path(result, "failureReason"),
+        value_at_key_path(result, "gradingResult"),
+    )
+    return reason is None and not grading and bool(value_at_key_path(result, "error"))
 
 
-def _assertions(result: Any) -> Iterator[tuple[str, Any]]:
+def _named_assertion_results(result: Any) -> Iterator[tuple[str, Any]]:
     """Yield (metric, result) for each assertion of a test. If an assertion has no metric, the type
     of the assertion replaces the metric."""
-    assertions = nested_value(result, "gradingResult", "componentResults")
+    assertions = value_at_key_path(result, "gradingResult", "componentResults")
     for assertion in assertions if isinstance(assertions, list) else []:
-        check = nested_value(assertion, "assertion")
-        name = nested_value(check, "metric") or nested_value(check, "type")
+        check = value_at_key_path(assertion, "assertion")
+        name = value_at_key_path(check, "metric") or value_at_key_path(check, "type")
         if isinstance(name, str):
             yield name, assertion
 
@@ -101,9 +111,11 @@ def _all_pass(assertions: Sequence[Any]) -> object:
     The result is None if there are no assertions, or if a grader raised an error and no assertion
     failed.
     """
-    erred = [nested_value(assertion, "metadata", "graderError") is True for assertion in assertions]
+    erred = [
+        value_at_key_path(assertion, "metadata", "graderError") is True for assertion in assertions
+    ]
     verdicts = [
-        nested_value(assertion, "pass")
+        value_at_key_path(assertion, "pass")
         for assertion, error in zip(assertions, erred, strict=True)
         if not error
     ]
@@ -122,23 +134,25 @@ def _results(file: File, request: RowRequest) -> Iterator[tuple[str, dict[str, A
 def _usage_amounts(result: Any) -> dict[str, object]:
     """Return the cost, the tokens and the latency of a call. If the answer came from a cache, the
     amounts describe the original call, and `billed_cost` is 0."""
-    usage = nested_value(result, "response", "tokenUsage") or nested_value(result, "tokenUsage")
-    cached = nested_value(result, "response", "cached") is True
+    usage = value_at_key_path(result, "response", "tokenUsage") or value_at_key_path(
+        result, "tokenUsage"
+    )
+    cached = value_at_key_path(result, "response", "cached") is True
     return {
-        "cost": nested_value(result, "cost"),
+        "cost": value_at_key_path(result, "cost"),
         # An answer that promptfoo reads from its cache costs nothing.
-        "billed_cost": 0 if cached else nested_value(result, "cost"),
+        "billed_cost": 0 if cached else value_at_key_path(result, "cost"),
         "cached": cached,
-        "tokens": nested_value(usage, "total"),
-        "tokens_in": nested_value(usage, "prompt"),
-        "tokens_out": nested_value(usage, "completion"),
-        "latency_ms": nested_value(result, "latencyMs"),
+        "tokens": value_at_key_path(usage, "total"),
+        "tokens_in": value_at_key_path(usage, "prompt"),
+        "tokens_out": value_at_key_path(usage, "completion"),
+        "latency_ms": value_at_key_path(result, "latencyMs"),
     }
 
 
 def _task_name_from_variables(result: Any) -> str:
     """The name of a task: the only variable if it is a string, or all variables as JSON."""
-    values = nested_value(result, "vars")
+    values = value_at_key_path(result, "vars")
     if isinstance(values, dict) and len(values) == 1:
         (only,) = values.values()
         if isinstance(only, str):
@@ -147,7 +161,7 @@ def _task_name_from_variables(result: Any) -> str:
 
 
 def _assertions_hash(result: Any) -> str:
-    test = {key: nested_value(result, "testCase", key) for key in ("assert", "description")}
+    test = {key: value_at_key_path(result, "testCase", key) for key in ("assert", "description")}
     return sha256(json.dumps(test, sort_keys=True).encode()).hexdigest()[:6]
 
 
@@ -162,7 +176,7 @@ PROMPTFOO = Format(
     ),
     _contents,
     read_usage_amounts=_usage_amounts,
-    extra_cost_sources="models that grade",
+    cost_causes_besides_model="models that grade",
     example=Example(
         ("output.json", "output.jsonl"),
         """\

@@ -18,10 +18,10 @@ from passk_cli.files.formats.format import (
     Format,
     JudgedAttempts,
     as_text,
-    contents_by_scorer,
-    judge_without_pass_rule,
-    nested_value,
+    contents_with_scorer_outcomes,
+    judge_without_harness_pass_rule,
     require_list,
+    value_at_key_path,
 )
 
 _REPEATED_CASE_NAME_PATTERN = re.compile(r" \[(\d+)/\d+\]$")
@@ -35,23 +35,28 @@ def _contents(file: File) -> Contents:
             for number, case in enumerate(require_list(file, place, report.get(place))):
                 judged = {}
                 for kind in ("assertions", "scores", "labels"):
-                    results = nested_value(case, kind)
+                    results = value_at_key_path(case, kind)
                     for name, result in (results if isinstance(results, dict) else {}).items():
-                        judged[name] = judge_without_pass_rule(nested_value(result, "value"))
-                repeat = _REPEATED_CASE_NAME_PATTERN.search(str(nested_value(case, "name")))
+                        judged[name] = judge_without_harness_pass_rule(
+                            value_at_key_path(result, "value")
+                        )
+                repeat = _REPEATED_CASE_NAME_PATTERN.search(str(value_at_key_path(case, "name")))
                 about = {
-                    "task": nested_value(case, "source_case_name") or nested_value(case, "name"),
-                    "attempt": repeat and nested_value(case, "source_case_name") and int(repeat[1]),
+                    "task": value_at_key_path(case, "source_case_name")
+                    or value_at_key_path(case, "name"),
+                    "attempt": repeat
+                    and value_at_key_path(case, "source_case_name")
+                    and int(repeat[1]),
                     "reason": "error" if place == "failures" else "",
-                    "answer": as_text(nested_value(case, "output")),
+                    "answer": as_text(value_at_key_path(case, "output")),
                     "place": f"{place}[{number}]",
                     "record": case,
                 }
                 yield judged, about
 
-    model = nested_value(report, "experiment_metadata", "model")
+    model = value_at_key_path(report, "experiment_metadata", "model")
     facts = {"model": model if isinstance(model, str) else None, "run": report.get("name")}
-    return contents_by_scorer(cases, facts=facts)
+    return contents_with_scorer_outcomes(cases, facts=facts)
 
 
 PYDANTIC_EVALS = Format(
@@ -64,8 +69,8 @@ PYDANTIC_EVALS = Format(
         and (file.has_keys("cases[].assertions") or file.has_keys("failures[].error_stacktrace"))
     ),
     _contents,
-    read_usage_amounts=lambda case: {"seconds": nested_value(case, "task_duration")},
-    extra_cost_sources="evaluators that ask a model",
+    read_usage_amounts=lambda case: {"seconds": value_at_key_path(case, "task_duration")},
+    cost_causes_besides_model="evaluators that ask a model",
     example=Example(
         ("REPORT.json",),
         """\

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.diagnostic import NOTE, DiagnosticType
-from passk_cli.errors import NoResultsError
+from passk_cli.errors import FileWithoutResultsError
 from passk_cli.files.formats.format import (
     INCOMPLETE_RUN_WARNING,
     Contents,
@@ -23,8 +23,8 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     build_usage_amount_reader,
-    nested_value,
     require_type,
+    value_at_key_path,
 )
 
 REPEATED_TESTS_NOTE = DiagnosticType(
@@ -60,17 +60,17 @@ def _contents(file: File) -> Contents:
     if not file.has_keys("tests[].nodeid"):
         problem = "the report contains no tests"
         remedy = "run pytest with --json-report, and without --json-report-summary"
-        raise NoResultsError(file.source.name, problem, remedy)
-    summary, plugins = report.get("summary"), nested_value(report, "environment", "Plugins")
+        raise FileWithoutResultsError(file.source.name, problem, remedy)
+    summary, plugins = report.get("summary"), value_at_key_path(report, "environment", "Plugins")
     without = isinstance(plugins, dict) and "repeat" not in plugins
-    repeated = {} if without else _test_by_repeated_name(file)
+    repeated = {} if without else _unnumbered_name_by_repeated_test(file)
     messages = []
     if repeated:
         example = next(iter(repeated))
         messages.append(REPEATED_TESTS_NOTE(tests=len(set(repeated.values())), example=example))
-    tests_in_file = nested_value(summary, "total")
+    tests_in_file = value_at_key_path(summary, "total")
     collected, deselected = (
-        require_type(file, f"summary.{name}", nested_value(summary, name), int) or 0
+        require_type(file, f"summary.{name}", value_at_key_path(summary, name), int) or 0
         for name in ("collected", "deselected")
     )
     tests_listed = collected - deselected
@@ -80,13 +80,13 @@ def _contents(file: File) -> Contents:
     return Contents(lambda request: _rows(file, repeated), constants=facts, messages=messages)
 
 
-def _test_by_repeated_name(file: File) -> dict[str, str]:
+def _unnumbered_name_by_repeated_test(file: File) -> dict[str, str]:
     """Map the name of each repeated test to its name without the attempt number."""
     functions: dict[str, list[tuple[str, str, int, int]]] = {}
     parameters: dict[str, bool] = {}
     unnumbered: set[str] = set()
     for test in file.records("tests"):
-        name, keywords = str(nested_value(test, "nodeid")), nested_value(test, "keywords")
+        name, keywords = str(value_at_key_path(test, "nodeid")), value_at_key_path(test, "keywords")
         function = name.partition("[")[0]
         step = _REPEATED_TEST_NAME_PATTERN.fullmatch(name)
         if step is None:
@@ -112,12 +112,17 @@ def _test_by_repeated_name(file: File) -> dict[str, str]:
 
 def _rows(file: File, repeated: dict[str, str]) -> Iterator[Row]:
     for place, test in enumerate(file.records("tests")):
-        name = require_type(file, f"tests[{place}].nodeid", nested_value(test, "nodeid"), str) or ""
-        outcome = require_type(file, f"tests[{place}].outcome", nested_value(test, "outcome"), str)
+        name = (
+            require_type(file, f"tests[{place}].nodeid", value_at_key_path(test, "nodeid"), str)
+            or ""
+        )
+        outcome = require_type(
+            file, f"tests[{place}].outcome", value_at_key_path(test, "outcome"), str
+        )
         outcome = outcome or ""
         # A test with subtests gets the outcome of the last subtest that did not pass.
         if outcome.startswith("subtests "):
-            part = nested_value(test, "call", "outcome")
+            part = value_at_key_path(test, "call", "outcome")
             outcome = require_type(file, f"tests[{place}].call.outcome", part, str) or ""
         passed, reason = _VERDICT_BY_TEST_OUTCOME.get(outcome, (outcome or None, ""))
         step = _REPEATED_TEST_NAME_PATTERN.fullmatch(name) if name in repeated else None

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from passk_cli.errors import NoResultsError
+from passk_cli.errors import FileWithoutResultsError
 from passk_cli.files.formats.format import Contents, Example, File, Format
 
 
@@ -29,7 +29,7 @@ def _refused_format(
     example: Example,
 ) -> Format:
     def contents(file: File) -> Contents:
-        raise NoResultsError(file.source.name, problem, remedy)
+        raise FileWithoutResultsError(file.source.name, problem, remedy)
 
     return Format(name, f"refused: {why}", source, recognises, contents, example=example)
 

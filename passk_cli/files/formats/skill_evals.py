@@ -23,8 +23,8 @@ from passk_cli.files.formats.format import (
     Row,
     RowRequest,
     finite_number,
-    nested_value,
     require_list,
+    value_at_key_path,
 )
 
 _RUN, _EVAL = re.compile(r"run-(\d+)"), re.compile(r"eval-(.+)")
@@ -45,11 +45,13 @@ def _is_grading(file: File) -> bool:
 
 def _outcome_and_score(file: File, run: Any, result: Any) -> tuple[bool | None, float | None]:
     verdicts = [
-        nested_value(expectation, "passed")
-        for expectation in require_list(file, "expectations", nested_value(run, "expectations"))
+        value_at_key_path(expectation, "passed")
+        for expectation in require_list(
+            file, "expectations", value_at_key_path(run, "expectations")
+        )
     ]
     passed, total, rate = (
-        finite_number(nested_value(result, key)) for key in ("passed", "total", "pass_rate")
+        finite_number(value_at_key_path(result, key)) for key in ("passed", "total", "pass_rate")
     )
     if verdicts:
         share = sum(verdict is True for verdict in verdicts) / len(verdicts)
@@ -60,17 +62,17 @@ def _outcome_and_score(file: File, run: Any, result: Any) -> tuple[bool | None, 
 
 
 def _row(file: File, run: Any, result: Any, metadata: Any, place: str) -> Row:
-    model = _known_name(nested_value(metadata, "executor_model"))
-    model = model or _known_name(nested_value(metadata, "model"))
-    configuration, task = nested_value(run, "configuration"), nested_value(run, "eval_id")
+    model = _known_name(value_at_key_path(metadata, "executor_model"))
+    model = model or _known_name(value_at_key_path(metadata, "model"))
+    configuration, task = value_at_key_path(run, "configuration"), value_at_key_path(run, "eval_id")
     if configuration is not None:
         model = str(configuration) if model is None else f"{configuration} ({model})"
     outcome, score = _outcome_and_score(file, run, result)
     return Row(
-        nested_value(run, "eval_name") if task is None else task,
+        value_at_key_path(run, "eval_name") if task is None else task,
         outcome,
         score,
-        nested_value(run, "run_number"),
+        value_at_key_path(run, "run_number"),
         model=model,
         settings={"configuration": configuration},
         place=place,
@@ -85,13 +87,15 @@ def _known_name(value: Any) -> str | None:
 def _contents(file: File) -> Contents:
     if _is_grading(file):
         return _grading_contents(file)
-    metadata = nested_value(file.document("runs"), "metadata")
+    metadata = value_at_key_path(file.document("runs"), "metadata")
 
     def rows(request: RowRequest) -> Iterator[Row]:
         for place, run in enumerate(file.records("runs")):
-            yield _row(file, run, nested_value(run, "result"), metadata, f"runs[{place}]")
+            yield _row(file, run, value_at_key_path(run, "result"), metadata, f"runs[{place}]")
 
-    return Contents(rows, constants={"suite": _known_name(nested_value(metadata, "skill_name"))})
+    return Contents(
+        rows, constants={"suite": _known_name(value_at_key_path(metadata, "skill_name"))}
+    )
 
 
 def _grading_contents(file: File) -> Contents:
@@ -105,15 +109,15 @@ def _grading_contents(file: File) -> Contents:
     if above and (eval_match := _EVAL.fullmatch(above[-1])):
         levels = "../" * (2 if numbered else 1)
         metadata = file.sibling_document(f"{levels}eval_metadata.json")
-        eval_id = nested_value(metadata, "eval_id")
+        eval_id = value_at_key_path(metadata, "eval_id")
         run |= {"configuration": folder, "eval_id": eval_match[1] if eval_id is None else eval_id}
     row = _row(file, run, document.get("summary"), None, "expectations")
-    row.record = {"time_seconds": nested_value(document, "timing", "total_duration_seconds")}
+    row.record = {"time_seconds": value_at_key_path(document, "timing", "total_duration_seconds")}
     return Contents(lambda request: [row])
 
 
 def _usage_amounts(result: Any) -> Mapping[str, object]:
-    return {"duration_s": nested_value(result, "time_seconds") or None}
+    return {"duration_s": value_at_key_path(result, "time_seconds") or None}
 
 
 SKILL_EVALS = Format(

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.diagnostic import WARNING, DiagnosticType
-from passk_cli.errors import BadRecordError, NoResultsError
+from passk_cli.errors import BadRecordError, FileWithoutResultsError
 from passk_cli.files.formats.format import (
     Contents,
     Example,
@@ -25,7 +25,7 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     finite_number,
-    nested_value,
+    value_at_key_path,
 )
 from passk_cli.text import truncated_text
 
@@ -53,7 +53,7 @@ _OUTCOME_BY_INSTANCE_LIST: dict[str, tuple[bool | None, str]] = {
 # If an instance is in one of the lists of _ATTEMPTED_INSTANCE_LISTS and in no list with an outcome,
 # the instance was run and failed.
 _ATTEMPTED_INSTANCE_LISTS = ("completed", "generated", "with_logs", "applied")
-_LISTS_SHOWING_FAILURES = ("unresolved", "failure", *_ATTEMPTED_INSTANCE_LISTS)
+_LISTS_WITH_FAILED_INSTANCES = ("unresolved", "failure", *_ATTEMPTED_INSTANCE_LISTS)
 COMPLETED_INSTANCES_ONLY_WARNING = DiagnosticType(
     "completed-only", WARNING,
     "instances with an error or an empty patch have no report of their own and are missing from the"
@@ -67,7 +67,7 @@ COMPLETED_INSTANCES_ONLY_WARNING = DiagnosticType(
     " their own and are missing from the results; give the report of the run, which lists all"
     " instances",
 )  # fmt: skip
-UNLISTED_INSTANCES_WARNING = DiagnosticType(
+UNLISTED_INSTANCES_OMITTED_WARNING = DiagnosticType(
     "unlisted-instances", WARNING,
     "{instances:submitted instance} {instances:is|are} left out, because no list of the report"
     " contains {instances:it|them}",
@@ -99,21 +99,23 @@ def _is_report(file: File) -> bool:
 def _report_contents(file: File) -> Contents:
     report = file.document()
     lists = {key.removesuffix("_ids"): ids for key, ids in report.items() if isinstance(ids, list)}
-    if lists.keys().isdisjoint(_LISTS_SHOWING_FAILURES):
+    if lists.keys().isdisjoint(_LISTS_WITH_FAILED_INSTANCES):
         problem = "the report lists the resolved instances but not the failed instances"
         remedy = "give the report of the run, or the report.json of each instance"
-        raise NoResultsError(file.source.name, problem, remedy)
+        raise FileWithoutResultsError(file.source.name, problem, remedy)
     model, run = _model_and_run(file)
-    attempts = _attempts(file.source.name, lists)
+    attempts = _outcome_and_reason_by_instance(file.source.name, lists)
     nowhere = len(set(map(str, lists.get("submitted", ()))) - attempts.keys())
     if "submitted" not in lists:
         nowhere = int(finite_number(report.get("submitted_instances")) or 0) - len(attempts)
-    messages = (UNLISTED_INSTANCES_WARNING(instances=nowhere),) if nowhere > 0 else ()
+    messages = (UNLISTED_INSTANCES_OMITTED_WARNING(instances=nowhere),) if nowhere > 0 else ()
     rows = [Row(task, outcome, None, 0, why) for task, (outcome, why) in attempts.items()]
     return Contents(lambda request: rows, constants={"model": model, "run": run}, messages=messages)
 
 
-def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool | None, str]]:
+def _outcome_and_reason_by_instance(
+    place: str, lists: dict[str, list[Any]]
+) -> dict[str, tuple[bool | None, str]]:
     attempts: dict[str, tuple[bool | None, str]] = {}
     for name, verdict in _OUTCOME_BY_INSTANCE_LIST.items():
         for task in map(str, lists.get(name, ())):
@@ -157,7 +159,9 @@ def _instance_contents(file: File) -> Contents:
         model = parts[-4] if parts[-3] == "logs" else parts[-3]
         runs = len(parts) > 5 and f"{parts[-6]}/{parts[-5]}" in _RUN_LOG_FOLDERS
         facts = {"model": model, "run": parts[-4] if runs else None}
-    resolved = {instance: nested_value(result, "resolved") for instance, result in results.items()}
+    resolved = {
+        instance: value_at_key_path(result, "resolved") for instance, result in results.items()
+    }
     return Contents(
         lambda request: _rows(resolved),
         constants=facts,

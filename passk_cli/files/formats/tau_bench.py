@@ -22,15 +22,15 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    judge_by_pass_rule,
-    nested_value,
-    single_outcome_reader,
+    judge_by_harness_pass_rule,
+    reader_of_outcome_per_attempt,
+    value_at_key_path,
 )
 
 _SIMULATION_FILES_PATTERN = "simulations/*.json"
-# passk does not load the keys in _SKIPPED_KEYS, because the values of these keys can be megabytes
+# passk does not load the keys in _UNLOADED_KEYS, because the values of these keys can be megabytes
 # long.
-_SKIPPED_KEYS = ("messages", "ticks", "effect_timeline", "review")
+_UNLOADED_KEYS = ("messages", "ticks", "effect_timeline", "review")
 _MISSING_REASON_BY_TERMINATION = {
     "infrastructure_error": "infrastructure",
     "context_window_exceeded": "context window exceeded",
@@ -50,12 +50,12 @@ def is_full_reward(reward: float) -> bool:
 def _tau_rows(file: File, request: RowRequest) -> Iterator[Row]:
     for result in file.records():
         # τ-bench gives a reward of 0 to an attempt that ended with an error.
-        failed = nested_value(result, "info", "error") is not None
-        points = judge_by_pass_rule(
-            None if failed else nested_value(result, "reward"), is_full_reward
+        failed = value_at_key_path(result, "info", "error") is not None
+        points = judge_by_harness_pass_rule(
+            None if failed else value_at_key_path(result, "reward"), is_full_reward
         )
         reason = "error" if failed else ""
-        task, trial = nested_value(result, "task_id"), nested_value(result, "trial")
+        task, trial = value_at_key_path(result, "task_id"), value_at_key_path(result, "trial")
         yield Row(task, *points, trial, reason, "no score", record=result)
 
 
@@ -64,9 +64,9 @@ TAU_BENCH = Format(
     "a reward of 1 (± 1e-6); errors are no outcome, although τ-bench gives them a reward of 0",
     "github.com/sierra-research/tau-bench: tau_bench/run.py, types.py",
     lambda file: file.structure == "array" and file.has_keys("[].task_id", "[].reward", "[].traj"),
-    single_outcome_reader(_tau_rows),
+    reader_of_outcome_per_attempt(_tau_rows),
     # τ-bench's files contain the cost of the simulated user, but not the cost of the agent.
-    read_usage_amounts=lambda result: {"user_cost": nested_value(result, "info", "user_cost")},
+    read_usage_amounts=lambda result: {"user_cost": value_at_key_path(result, "info", "user_cost")},
     example=Example(
         ("results/tool-calling-MODEL-0.0_range_0--1_user-MODEL-llm_TIME.json",),
         """\
@@ -87,7 +87,7 @@ def _contents(file: File) -> Contents:
     if _is_single_simulation(file):
         run = file.sibling_document("../results.json")
         return Contents(
-            lambda request: _rows([file.document(*_SKIPPED_KEYS)]), constants=_run_facts(run)
+            lambda request: _rows([file.document(*_UNLOADED_KEYS)]), constants=_run_facts(run)
         )
     run = file.document("simulations", "tasks")
     names = (
@@ -104,12 +104,12 @@ def _contents(file: File) -> Contents:
 
 def _run_facts(run: Any) -> dict[str, object]:
     return {
-        "model": nested_value(run, "info", "agent_info", "llm"),
-        "agent": nested_value(run, "info", "agent_info", "implementation"),
-        "user_model": nested_value(run, "info", "user_info", "llm"),
-        "suite": nested_value(run, "info", "environment_info", "domain_name"),
-        "temperature": nested_value(run, "info", "agent_info", "llm_args", "temperature"),
-        "run": nested_value(run, "timestamp"),
+        "model": value_at_key_path(run, "info", "agent_info", "llm"),
+        "agent": value_at_key_path(run, "info", "agent_info", "implementation"),
+        "user_model": value_at_key_path(run, "info", "user_info", "llm"),
+        "suite": value_at_key_path(run, "info", "environment_info", "domain_name"),
+        "temperature": value_at_key_path(run, "info", "agent_info", "llm_args", "temperature"),
+        "run": value_at_key_path(run, "timestamp"),
     }
 
 
@@ -121,22 +121,22 @@ def _simulations(file: File) -> Iterator[Any]:
         yield simulation
     if not in_document:
         for sibling in file.sibling_files(_SIMULATION_FILES_PATTERN):
-            yield sibling.document(*_SKIPPED_KEYS)
+            yield sibling.document(*_UNLOADED_KEYS)
 
 
 def _rows(simulations: Any) -> Iterator[Row]:
     for simulation in simulations:
         reason = _MISSING_REASON_BY_TERMINATION.get(
-            str(nested_value(simulation, "termination_reason"))
+            str(value_at_key_path(simulation, "termination_reason"))
         )
-        reward = None if reason else nested_value(simulation, "reward_info", "reward")
+        reward = None if reason else value_at_key_path(simulation, "reward_info", "reward")
         yield Row(
-            nested_value(simulation, "task_id"),
-            *judge_by_pass_rule(reward, is_full_reward),
-            nested_value(simulation, "trial"),
+            value_at_key_path(simulation, "task_id"),
+            *judge_by_harness_pass_rule(reward, is_full_reward),
+            value_at_key_path(simulation, "trial"),
             reason or "",
             "no score",
-            settings={"started_at": nested_value(simulation, "start_time")},
+            settings={"started_at": value_at_key_path(simulation, "start_time")},
             record=simulation,
         )
 
@@ -148,19 +148,21 @@ def _usage_amounts(simulation: Any) -> dict[str, object]:
     passk counts the tokens in the messages, but does not read the messages if each simulation has
     its own file.
     """
-    messages = nested_value(simulation, "messages")
+    messages = value_at_key_path(simulation, "messages")
     usage = [
-        nested_value(message, "usage")
+        value_at_key_path(message, "usage")
         for message in (messages if isinstance(messages, list) else ())
-        if nested_value(message, "role") == "assistant"
-        and nested_value(message, "usage") is not None
+        if value_at_key_path(message, "role") == "assistant"
+        and value_at_key_path(message, "usage") is not None
     ]
     into, out = (
-        sum(nested_value(message_usage, name) or 0 for message_usage in usage) if usage else None
+        sum(value_at_key_path(message_usage, name) or 0 for message_usage in usage)
+        if usage
+        else None
         for name in ("prompt_tokens", "completion_tokens")
     )
     names = ("agent_cost", "user_cost", "duration")
-    amounts = {name: nested_value(simulation, name) for name in names}
+    amounts = {name: value_at_key_path(simulation, name) for name in names}
     return {**amounts, "tokens_in": into, "tokens_out": out}
 
 
@@ -179,7 +181,7 @@ TAU2 = Format(
         () if _is_single_simulation(file) else (_SIMULATION_FILES_PATTERN,)
     ),
     read_usage_amounts=_usage_amounts,
-    extra_cost_sources="the simulated user",
+    cost_causes_besides_model="the simulated user",
     example=Example(
         ("data/simulations/RUN.json", "data/simulations/RUN/results.json"),
         """\

@@ -21,8 +21,8 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    nested_value,
     seconds_between,
+    value_at_key_path,
 )
 
 _TRIAL_NUMBER_PATTERN = re.compile(r"\.(\d+)-of-\d+(?:\.(.+)|$)")
@@ -46,27 +46,33 @@ def _contents(file: File) -> Contents:
         f"../../{_METADATA_FILE_NAME}" if is_single_trial else _METADATA_FILE_NAME
     )
     numbered = _attempt_number_match(next(_trials(file, is_single_trial=is_single_trial), None))
-    model = nested_value(run, "model_name") or nested_value(run, "agent_name")
+    model = value_at_key_path(run, "model_name") or value_at_key_path(run, "agent_name")
     facts = {
         "model": model,
-        "agent": nested_value(run, "agent_name"),
-        "dataset": nested_value(run, "dataset_name"),
-        "run": nested_value(run, "run_id") or (numbered[2] if numbered else None),
+        "agent": value_at_key_path(run, "agent_name"),
+        "dataset": value_at_key_path(run, "dataset_name"),
+        "run": value_at_key_path(run, "run_id") or (numbered[2] if numbered else None),
     }
     unnamed = model is None and file.source.label is None
     messages = (UNNAMED_MODEL_WARNING(file=_METADATA_FILE_NAME),) if unnamed else ()
 
     def rows(request: RowRequest) -> Iterator[Row]:
         for trial in _trials(file, is_single_trial=is_single_trial):
-            mode, name = nested_value(trial, "failure_mode"), nested_value(trial, "trial_name")
+            mode, name = (
+                value_at_key_path(trial, "failure_mode"),
+                value_at_key_path(trial, "trial_name"),
+            )
             match = _attempt_number_match(trial)
             failed = mode not in (None, "unset", "none")
             reason = "timeout" if "timeout" in str(mode) else "error"
             # The trial name "task.2-of-3.run" means attempt 2. If a name has another form, the
             # attempt is the whole name of the trial.
             attempt = int(match[1]) if match else name if isinstance(name, str) else None
-            settings = {"started_at": nested_value(trial, "trial_started_at")}
-            task, resolved = nested_value(trial, "task_id"), nested_value(trial, "is_resolved")
+            settings = {"started_at": value_at_key_path(trial, "trial_started_at")}
+            task, resolved = (
+                value_at_key_path(trial, "task_id"),
+                value_at_key_path(trial, "is_resolved"),
+            )
             why = reason if failed else ""
             yield Row(task, resolved, None, attempt, why, settings=settings, record=trial)
 
@@ -78,7 +84,7 @@ def _trials(file: File, *, is_single_trial: bool) -> Iterator[Any]:
 
 
 def _attempt_number_match(trial: Any) -> re.Match[str] | None:
-    name, task = (str(nested_value(trial, key)) for key in ("trial_name", "task_id"))
+    name, task = (str(value_at_key_path(trial, key)) for key in ("trial_name", "task_id"))
     return _TRIAL_NUMBER_PATTERN.match(name.removeprefix(task))
 
 
@@ -109,10 +115,10 @@ TERMINAL_BENCH = Format(
     ignored_siblings=_ignored_file_patterns,
     # If Terminal-Bench reports 0 tokens, the agent did not count its tokens.
     read_usage_amounts=lambda trial: {
-        "tokens_in": nested_value(trial, "total_input_tokens"),
-        "tokens_out": nested_value(trial, "total_output_tokens"),
+        "tokens_in": value_at_key_path(trial, "total_input_tokens"),
+        "tokens_out": value_at_key_path(trial, "total_output_tokens"),
         "duration": seconds_between(
-            nested_value(trial, "trial_started_at"), nested_value(trial, "trial_ended_at")
+            value_at_key_path(trial, "trial_started_at"), value_at_key_path(trial, "trial_ended_at")
         ),
     },
     example=Example(

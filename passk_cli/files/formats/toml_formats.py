@@ -21,15 +21,15 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     JudgedAttempts,
-    JudgementByScorer,
+    OutcomeAndScoreByScorer,
     Row,
     RowRequest,
-    contents_by_scorer,
-    judge_without_pass_rule,
-    nested_value,
-    number_attempts,
+    contents_with_scorer_outcomes,
+    judge_without_harness_pass_rule,
+    number_attempts_per_task,
+    reader_of_outcome_per_attempt,
     require_list,
-    single_outcome_reader,
+    value_at_key_path,
 )
 from passk_cli.files.toml_map import ColumnMap, read_maps
 
@@ -47,22 +47,26 @@ def _format_from_toml(path: Path) -> Format:
 
     def rows(file: File, request: RowRequest) -> Iterator[Row]:
         attempts = _rows(table, file, request)
-        return iter(attempts) if "{" in table.records_key else number_attempts(attempts)
+        return iter(attempts) if "{" in table.records_key else number_attempts_per_task(attempts)
 
     return Format(
         path.stem,
         about["rule"],
         about["source"],
-        lambda file: _matches_map(table, file),
-        (lambda file: contents_by_scorer(lambda: _attempts_judged_by_scorers(table, file, about)))
+        lambda file: _has_all_keys_of_map(table, file),
+        (
+            lambda file: contents_with_scorer_outcomes(
+                lambda: _attempts_judged_by_scorers(table, file, about)
+            )
+        )
         if "scorers" in about
-        else single_outcome_reader(rows),
+        else reader_of_outcome_per_attempt(rows),
         tuple(about.get("covers", ())),
         example=Example(tuple(about["paths"]), about["example"].lstrip()),
     )
 
 
-def _matches_map(table: ColumnMap, file: File) -> bool:
+def _has_all_keys_of_map(table: ColumnMap, file: File) -> bool:
     """Whether the records of a file have all keys of a map. Records at the top of a file must not
     have any other keys."""
     if not table.records_key:
@@ -83,9 +87,10 @@ def _rows(table: ColumnMap, file: File, request: RowRequest) -> Iterator[Row]:
     passes, fails = (table.options.get(name, ()) for name in ("passes", "fails"))
     for number, record in numbered_records:
         values = {
-            r: nested_value(record, *name.split(".")) for r, name in table.columns_by_role.items()
+            r: value_at_key_path(record, *name.split("."))
+            for r, name in table.columns_by_role.items()
         }
-        value = nested_value(record, *table.options["outcome"].split("."))
+        value = value_at_key_path(record, *table.options["outcome"].split("."))
         outcome = True if value in passes else False if value in fails else value
         task, attempt = values["task"], values.get("attempt", record.get("attempt"))
         above = ".".join(str(record.get(s.strip("{}"), s)) for s in table.records_key.split("."))
@@ -101,15 +106,16 @@ def _attempts_judged_by_scorers(
 ) -> JudgedAttempts:
     key, failed = about.get("error", ("", None))
     for number, record in enumerate(file.records(*table.records_key.split(".")), 1):
-        scores = require_list(file, about["scorers"], nested_value(record, about["scorers"]))
+        scores = require_list(file, about["scorers"], value_at_key_path(record, about["scorers"]))
         values = {
-            r: nested_value(record, *name.split(".")) for r, name in table.columns_by_role.items()
+            r: value_at_key_path(record, *name.split("."))
+            for r, name in table.columns_by_role.items()
         }
-        reason = "error" if key and nested_value(record, key) == failed else ""
-        judgements: JudgementByScorer = {}
+        reason = "error" if key and value_at_key_path(record, key) == failed else ""
+        judgements: OutcomeAndScoreByScorer = {}
         for score in scores:
-            name = str(nested_value(score, "name"))
-            judgement = judge_without_pass_rule(nested_value(score, "value"))
+            name = str(value_at_key_path(score, "name"))
+            judgement = judge_without_harness_pass_rule(value_at_key_path(score, "value"))
             # If two scores with the same name differ, the outcome becomes invalid.
             if judgements.setdefault(name, judgement) != judgement:
                 judgements[name] = "several scores", None

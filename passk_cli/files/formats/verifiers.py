@@ -24,10 +24,10 @@ from passk_cli.files.formats.format import (
     RowRequest,
     build_usage_amount_reader,
     finite_number,
-    judge_by_pass_rule,
-    judge_without_pass_rule,
-    nested_value,
-    number_attempts,
+    judge_by_harness_pass_rule,
+    judge_without_harness_pass_rule,
+    number_attempts_per_task,
+    value_at_key_path,
 )
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
@@ -46,21 +46,21 @@ ASSUMED_THRESHOLD_WARNING = DiagnosticType(
 _RUN_ID_PATTERN = re.compile(
     r"[0-9a-f]{8}|[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 )
-_SINGLE_AGENT_OUTCOME = "reward"
+_OUTCOME_NAME_FOR_SINGLE_AGENT = "reward"
 
 
 def _results_contents(file: File) -> Contents:
     metadata = file.sibling_document("metadata.json")
-    stated = finite_number(nested_value(metadata, "pass_threshold"))
+    stated = finite_number(value_at_key_path(metadata, "pass_threshold"))
     bar = 0.5 if stated is None else stated
     facts = {
-        "model": nested_value(metadata, "model"),
-        "suite": nested_value(metadata, "env_id") or nested_value(metadata, "env"),
+        "model": value_at_key_path(metadata, "model"),
+        "suite": value_at_key_path(metadata, "env_id") or value_at_key_path(metadata, "env"),
         "run": _run_name(file),
-        "temperature": nested_value(metadata, "sampling_args", "temperature"),
+        "temperature": value_at_key_path(metadata, "sampling_args", "temperature"),
     }
     return Contents(
-        lambda request: number_attempts(_rollout_rows(file, metadata, bar, request)),
+        lambda request: number_attempts_per_task(_rollout_rows(file, metadata, bar, request)),
         constants=facts,
     )
 
@@ -72,15 +72,15 @@ def _rollout_rows(file: File, metadata: Any, bar: float, request: RowRequest) ->
         # verifiers gives a reward of 0 to a rollout that ended with an error.
         failed = rollout.get("error") is not None
         reward = None if failed else rollout.get("reward")
-        outcome, score = judge_by_pass_rule(reward, lambda points: points >= bar)
+        outcome, score = judge_by_harness_pass_rule(reward, lambda points: points >= bar)
         partly = partly or score not in (None, 0.0, 1.0)
         example, reason = rollout.get("example_id", rollout.get("id")), "error" if failed else ""
         place = f"line {line}"
         yield Row(example, outcome, score, None, reason, "no score", place=place, record=rollout)
     if partly:
         request.messages.append(ASSUMED_THRESHOLD_WARNING(bar=f"{bar:g}"))
-    examples = finite_number(nested_value(metadata, "num_examples"))
-    per_example = finite_number(nested_value(metadata, "rollouts_per_example"))
+    examples = finite_number(value_at_key_path(metadata, "num_examples"))
+    per_example = finite_number(value_at_key_path(metadata, "rollouts_per_example"))
     if examples and per_example and 0 < examples * per_example != rollouts_read:
         listed = int(examples * per_example)
         request.messages.append(INCOMPLETE_RUN_WARNING(listed=listed, held=rollouts_read))
@@ -95,12 +95,14 @@ def _traces_contents(file: File) -> Contents:
     traces = traces if isinstance(traces, list) else []
     names = tuple(dict.fromkeys(map(_agent_name, traces)))
     facts = {
-        "model": _model_name(nested_value(traces, 0)),
-        "suite": nested_value(first, "env", "id") or None,
-        "run": _run_name(file) or nested_value(first, "run", "id"),
+        "model": _model_name(value_at_key_path(traces, 0)),
+        "suite": value_at_key_path(first, "env", "id") or None,
+        "run": _run_name(file) or value_at_key_path(first, "run", "id"),
     }
-    outcomes = names if len(names) > 1 else (_SINGLE_AGENT_OUTCOME,)
-    return Contents(lambda request: number_attempts(_episode_rows(file, request)), outcomes, facts)
+    outcomes = names if len(names) > 1 else (_OUTCOME_NAME_FOR_SINGLE_AGENT,)
+    return Contents(
+        lambda request: number_attempts_per_task(_episode_rows(file, request)), outcomes, facts
+    )
 
 
 def _run_name(file: File) -> str | None:
@@ -109,22 +111,24 @@ def _run_name(file: File) -> str | None:
 
 
 def _agent_name(trace: Any) -> str:
-    return str(nested_value(trace, "agent", "name") or "agent")
+    return str(value_at_key_path(trace, "agent", "name") or "agent")
 
 
 def _episode_rows(file: File, request: RowRequest) -> Iterator[Row]:
     for line, episode in file.numbered_records(request):
         trace = _agent_trace(f"{file.source.name}:{line}", episode, request.outcome)
-        failed = any(flag is False for flag in (episode.get("ok"), nested_value(trace, "ok")))
-        failed = failed or nested_value(trace, "error") is not None
+        failed = any(flag is False for flag in (episode.get("ok"), value_at_key_path(trace, "ok")))
+        failed = failed or value_at_key_path(trace, "error") is not None
         yield Row(
             _task_key(episode),
-            *judge_without_pass_rule(None if failed else _total_reward(trace)),
+            *judge_without_harness_pass_rule(None if failed else _total_reward(trace)),
             reason="error" if failed else "",
             default_missing_reason="no score",
             model=_model_name(trace),
             settings={
-                "temperature": nested_value(trace, "agent", "config", "sampling", "temperature")
+                "temperature": value_at_key_path(
+                    trace, "agent", "config", "sampling", "temperature"
+                )
             },
             place=f"line {line}",
         )
@@ -135,7 +139,9 @@ def _agent_trace(place: str, episode: dict[str, Any], agent: str) -> Any:
     if not isinstance(episode_traces, list):
         raise BadRecordError(place, "the value of traces is not a list", "expected a list")
     traces = [
-        trace for trace in episode_traces if agent in (_SINGLE_AGENT_OUTCOME, _agent_name(trace))
+        trace
+        for trace in episode_traces
+        if agent in (_OUTCOME_NAME_FOR_SINGLE_AGENT, _agent_name(trace))
     ]
     if len(traces) > 1:
         problem = f"one episode contains {len(traces)} traces of {agent!r}"
@@ -147,9 +153,9 @@ def _task_key(record: dict[str, Any]) -> Any:
     """Return the key or the hash of the task, which are the same in all runs. If both are missing,
     return the name or the index of the task."""
     task = record.get("task")
-    data = nested_value(task, "data") or task
+    data = value_at_key_path(task, "data") or task
     ways = ((task, "key"), (task, "hash"), (data, "name"), (data, "idx"))
-    values = (nested_value(where, key) for where, key in ways)
+    values = (value_at_key_path(where, key) for where, key in ways)
     return next((value for value in values if value is not None), None)
 
 
@@ -159,20 +165,20 @@ def _total_reward(trace: Any) -> object:
     If a reward is not a number, the function returns this reward, so that passk reports an error.
     """
     total = 0.0
-    rewards = nested_value(trace, "rewards")
+    rewards = value_at_key_path(trace, "rewards")
     for reward in rewards.values() if isinstance(rewards, dict) else ():
-        score = nested_value(reward, "score") if isinstance(reward, dict) else reward
+        score = value_at_key_path(reward, "score") if isinstance(reward, dict) else reward
         points = finite_number(score)
         if points is None:
             return score
-        weight = finite_number(nested_value(reward, "weight"))
+        weight = finite_number(value_at_key_path(reward, "weight"))
         total += points * (1.0 if weight is None else weight)
     return total if rewards else None
 
 
 def _model_name(trace: Any) -> str | None:
-    model = nested_value(trace, "agent", "config", "model")
-    model = model or nested_value(trace, "calls", 0, "model")
+    model = value_at_key_path(trace, "agent", "config", "model")
+    model = model or value_at_key_path(trace, "calls", 0, "model")
     return None if model is None else str(model)
 
 
@@ -196,7 +202,7 @@ VERIFIERS = Format(
         duration_ms="timing.total_ms",
         duration="timing.total",
     ),
-    extra_cost_sources="a judge",
+    cost_causes_besides_model="a judge",
     example=Example(
         ("outputs/evals/ENVIRONMENT--MODEL/ID/results.jsonl",),
         """\

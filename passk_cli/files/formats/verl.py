@@ -17,15 +17,15 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    judge_without_pass_rule,
-    number_attempts,
-    single_outcome_reader,
+    judge_without_harness_pass_rule,
+    number_attempts_per_task,
+    reader_of_outcome_per_attempt,
 )
 
 
 def _rows(file: File, request: RowRequest) -> Iterator[Row]:
     for line, record in file.numbered_records(request):
-        outcome, score = judge_without_pass_rule(record.get("score"))
+        outcome, score = judge_without_harness_pass_rule(record.get("score"))
         yield Row(
             _task_name(record.get("input"), record.get("gts")),
             record.get("acc", outcome),
@@ -60,7 +60,9 @@ VERL = Format(
     lambda file: (
         file.structure in ("lines", "object") and file.has_keys("input", "output", "score", "step")
     ),
-    single_outcome_reader(lambda file, request: number_attempts(_rows(file, request))),
+    reader_of_outcome_per_attempt(
+        lambda file, request: number_attempts_per_task(_rows(file, request))
+    ),
     example=Example(
         ("validation/100.jsonl",),
         """\

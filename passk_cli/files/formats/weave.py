@@ -19,9 +19,9 @@ from passk_cli.files.formats.format import (
     Format,
     JudgedAttempts,
     as_text,
-    contents_by_scorer,
-    judge_without_pass_rule,
-    nested_value,
+    contents_with_scorer_outcomes,
+    judge_without_harness_pass_rule,
+    value_at_key_path,
 )
 
 _ATTEMPT_OPERATION = "Evaluation.predict_and_score"
@@ -39,26 +39,28 @@ def _recognises(file: File) -> bool:
 def _contents(file: File) -> Contents:
     def calls() -> JudgedAttempts:
         for number, call in enumerate(file.records(), 1):
-            if _ATTEMPT_OPERATION not in str(nested_value(call, "op_name")):
+            if _ATTEMPT_OPERATION not in str(value_at_key_path(call, "op_name")):
                 continue
-            scores, judgements = nested_value(call, "output", "scores"), {}
+            scores, judgements = value_at_key_path(call, "output", "scores"), {}
             for name, value in (scores if isinstance(scores, dict) else {}).items():
                 parts = value if isinstance(value, dict) else {"": value}
                 for part, inner in parts.items():
                     if isinstance(inner, bool | int | float):
-                        judgements[f"{name}.{part}".rstrip(".")] = judge_without_pass_rule(inner)
-            model = _OBJECT_NAME_PATTERN.search(str(nested_value(call, "inputs", "model")))
+                        judgements[f"{name}.{part}".rstrip(".")] = judge_without_harness_pass_rule(
+                            inner
+                        )
+            model = _OBJECT_NAME_PATTERN.search(str(value_at_key_path(call, "inputs", "model")))
             about = {
-                "task": as_text(nested_value(call, "inputs", "example")),
+                "task": as_text(value_at_key_path(call, "inputs", "example")),
                 "model": model and model[1],
-                "reason": "error" if nested_value(call, "exception") or not judgements else "",
-                "answer": as_text(nested_value(call, "output", "output")),
+                "reason": "error" if value_at_key_path(call, "exception") or not judgements else "",
+                "answer": as_text(value_at_key_path(call, "output", "output")),
                 "place": f"record {number}",
                 "record": call,
             }
             yield judgements, about
 
-    return contents_by_scorer(calls)
+    return contents_with_scorer_outcomes(calls)
 
 
 WEAVE = Format(
@@ -67,8 +69,8 @@ WEAVE = Format(
     "github.com/wandb/weave: weave/evaluation/eval.py, weave/trace/call.py",
     _recognises,
     _contents,
-    read_usage_amounts=lambda call: {"seconds": nested_value(call, "output", "model_latency")},
-    extra_cost_sources="scorers that ask a model",
+    read_usage_amounts=lambda call: {"seconds": value_at_key_path(call, "output", "model_latency")},
+    cost_causes_besides_model="scorers that ask a model",
     example=Example(
         ("CALLS.json", "CALLS.jsonl"),
         """\

@@ -34,7 +34,7 @@ from passk_cli.files.request import RESERVED_OUTPUT_COLUMNS, Request
 from passk_cli.files.roles import (
     COLUMN_NAME_AS_MODEL,
     EACH_ENTRY_KEY,
-    EQUALITY_OPERATOR,
+    EQUAL_COLUMNS_OPERATOR,
     FIXED_VALUE_PREFIX,
     MAX_NAME_CHARACTERS,
     POSITION_AS_TASK,
@@ -109,9 +109,9 @@ _PASS_AT_K_NAME_PATTERN = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+", re.I
 _NUMBERED_ATTEMPT_NAME_PATTERN = re.compile(
     rf"(^|[\W_])({'|'.join(ATTEMPT_NUMBER_WORDS)})[ _\-#]*[0-9]+(?=$|[\W_])", re.I
 )
-# A column with a word in _PREFERENCE_WORDS in its name shows which of two answers is better, for
-# example with the values A, B and tie.
-_PREFERENCE_WORDS = {*"winner preference preferred".split()}
+# A column with a word in _ANSWER_PREFERENCE_WORDS in its name shows which of two answers is better,
+# for example with the values A, B and tie.
+_ANSWER_PREFERENCE_WORDS = {*"winner preference preferred".split()}
 _SIDE_NAME, _TIES = re.compile(r"(.*[\W_])?[ab12]", re.I), {"tie", "draw", "both"}
 _WORDS, _VALUES, _FEW = 6, 16, 5
 # If a column contains at most _MAX_GRADES_IN_SCALE different grades, passk also suggests the
@@ -157,8 +157,8 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
     summary_by_column : maps the path of every column to a summary of the values.
     coverage : a text that describes the part of the files or records that passk read, or "" if
         passk read all of them.
-    rows_of_other_record_lists : maps values of --records to numbers of rows, for the other lists
-        that may contain the attempts.
+    row_count_by_other_record_list : maps values of --records to numbers of rows, for the other
+        lists that may contain the attempts.
     preference_column : a column that shows which of two answers is better, or "". passk cannot use
         a file with such a column.
     average_column : a column with an average over several attempts, or "". passk cannot use a file
@@ -172,7 +172,7 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
     by_role: Mapping[str, tuple[Candidate, ...]]
     summary_by_column: Mapping[str, str]
     coverage: str = ""
-    rows_of_other_record_lists: Mapping[str, int] = field(default_factory=dict)
+    row_count_by_other_record_list: Mapping[str, int] = field(default_factory=dict)
     preference_column: str = ""
     average_column: str = ""
     weak_outcomes: tuple[Candidate, ...] = ()
@@ -186,7 +186,7 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
     def __len__(self) -> int:
         return len(self.by_role)
 
-    def with_weak_outcomes(self) -> Candidates:
+    def with_weak_outcomes_if_none(self) -> Candidates:
         """The same candidates. If there are no outcomes, the weak outcomes become the outcomes."""
         if "outcome" in self or not self.weak_outcomes:
             return self
@@ -213,7 +213,7 @@ def find_candidates(
     readers = [reader for reader in readers if request.records in (None, reader.place.records_key)]
     return [
         reader.candidates()
-        for reader in sorted(readers, key=_CandidateFinder.attempt_list_sort_key, reverse=True)
+        for reader in sorted(readers, key=_CandidateFinder.record_list_sort_key, reverse=True)
     ]
 
 
@@ -229,7 +229,8 @@ class _CandidateFinder:
         outcomes = [
             p
             for p in self.outcome_columns
-            if p not in self.named_verdict_entries and p not in self.numbered_verdict_columns
+            if p not in self.verdict_entries_by_list_column
+            and p not in self.numbered_verdict_columns
         ]
         if not any(task.certain for task in tasks):
             tasks += [self._task_candidate(path) for path in self.weak_task_columns]
@@ -276,7 +277,10 @@ class _CandidateFinder:
             joined = Candidate("outcome", ",".join(self.numbered_verdict_columns), option, tally)
             lists_by_role["outcome"] = [joined, *lists_by_role["outcome"]]
         weak: tuple[Candidate, ...] = ()
-        if not (self.numbered_verdict_columns or any(map(self._is_decisive_outcome, outcomes))):
+        if not (
+            self.numbered_verdict_columns
+            or any(map(self._is_named_verdict_with_both_values, outcomes))
+        ):
             compared = {
                 part for c in lists_by_role["outcome"] for part in combined_columns(c.column)
             }
@@ -293,7 +297,7 @@ class _CandidateFinder:
             weak_outcomes=weak,
         )  # fmt: skip
 
-    def attempt_list_sort_key(self) -> tuple[int, ...]:
+    def record_list_sort_key(self) -> tuple[int, ...]:
         """The sort key of a list of records. The list that most likely contains the attempts has
         the highest key."""
         task = max((self._task_likelihood(path) for path in self.task_columns), default=0)
@@ -319,12 +323,14 @@ class _CandidateFinder:
     def _candidate(self, role: str, path: str, *, certain: bool = False) -> Candidate:
         option = {"--by": (path,)} if role == "setting" else {"--field": {role: path}}
         column = self.columns[path]
-        unasked = self._is_used_by_name(role, path)
+        unasked = self._is_used_by_default(role, path)
         tally, missing = column.frequency_text, column.missing_count
         return Candidate(role, path, SuggestedFix(option), tally, 0, certain, unasked, missing)
 
-    def _is_used_by_name(self, role: str, path: str) -> bool:
-        return role in ROLES and usual_columns(role, self.place.recognised_columns) == [path]
+    def _is_used_by_default(self, role: str, path: str) -> bool:
+        return role in ROLES and usual_columns(role, self.place.columns_seen_without_option) == [
+            path
+        ]
 
     @cached_property
     def task_columns(self) -> list[str]:
@@ -353,8 +359,9 @@ class _CandidateFinder:
         used_paths = {*self.task_columns, *self.outcome_columns, *(self.count_column_pair or ())}
         used_paths |= {path for path in self.weak_outcome_columns if self.columns[path].numbers}
         paths = [path for path, column in self.columns.items() if path not in used_paths
-                 and _can_be_names(column) and not column.verdicts <= {0, 1}]  # fmt: skip
-        plain = [path for path in paths if not _is_named_like_other_role(path)]
+                 and _has_several_texts_or_integers(column)
+                 and not column.verdicts <= {0, 1}]  # fmt: skip
+        plain = [path for path in paths if not _has_non_task_name(path)]
         return sorted(
             plain or ([] if self.task_columns else paths), key=lambda p: self.columns[p].is_integer
         )
@@ -370,7 +377,11 @@ class _CandidateFinder:
             return 0
         if strength == 3:
             return 3
-        if _is_named_like_other_role(path) or not _can_be_names(column) or self._is_category(path):
+        if (
+            _has_non_task_name(path)
+            or not _has_several_texts_or_integers(column)
+            or self._is_category(path)
+        ):
             return 0
         if strength:
             return 2
@@ -409,7 +420,7 @@ class _CandidateFinder:
         certain = certain and (len(column.text_counts) > 1 or self.place.row_count == 1)
         return replace(
             candidate,
-            values_summary=column.rows_per_value_text,
+            values_summary=column.value_and_row_counts_text,
             distinct_count=len(column.text_counts),
             certain=certain,
         )
@@ -428,10 +439,13 @@ class _CandidateFinder:
         for path in paths:
             is_named_verdict = self._outcome_likelihood(path) > 1
             path_by_verdicts.setdefault(
-                (path,) if is_named_verdict else self.columns[path].verdict_pattern or (path,), path
+                (path,)
+                if is_named_verdict
+                else self.columns[path].verdicts_relative_to_first or (path,),
+                path,
             )
         judged = {
-            self.columns[path].verdict_pattern
+            self.columns[path].verdicts_relative_to_first
             for path in paths
             if self._outcome_likelihood(path) > 1
         }
@@ -439,7 +453,7 @@ class _CandidateFinder:
             path
             for path in path_by_verdicts.values()
             if self._outcome_likelihood(path) > 1
-            or self.columns[path].verdict_pattern not in judged - {()}
+            or self.columns[path].verdicts_relative_to_first not in judged - {()}
         ]
 
     @cached_property
@@ -464,11 +478,13 @@ class _CandidateFinder:
                 continue
             numbers = {*column.numbers}
             graded = len(numbers) > 1 and min(numbers) >= 0 and max(numbers) <= 100
-            if (graded and len(numbers) < self.place.row_count) or self._has_few_words(path):
+            if (
+                graded and len(numbers) < self.place.row_count
+            ) or self._has_few_distinct_short_texts(path):
                 paths.append(path)
         return sorted(paths, key=lambda path: len(self.columns[path].text_counts))
 
-    def _is_decisive_outcome(self, path: str) -> bool:
+    def _is_named_verdict_with_both_values(self, path: str) -> bool:
         judged = (
             self._outcome_likelihood(path) > 1 and len(self.columns[path].verdicts & {0, 1}) == 2
         )
@@ -529,7 +545,7 @@ class _CandidateFinder:
         if column.numbers:
             varies = len(column.text_counts) > 1 or self.place.row_count == 1
             return level if like and varies else 0
-        return level if like and self._has_few_words(path) else 0
+        return level if like and self._has_few_distinct_short_texts(path) else 0
 
     def _outcome_rank(self, path: str) -> tuple[float, ...]:
         column, terms = self.columns[path], _word_forms(path)
@@ -554,7 +570,7 @@ class _CandidateFinder:
             for flag in flags if len(flag.verdicts) == 2
         )  # fmt: skip
 
-    def _has_few_words(self, path: str) -> bool:
+    def _has_few_distinct_short_texts(self, path: str) -> bool:
         """Whether a column contains a few short texts that can differ between attempts at one
         task."""
         counts = self.columns[path].text_counts
@@ -583,7 +599,7 @@ class _CandidateFinder:
         constant = len(column.text_counts) < 2 <= self.place.row_count
         certain = (
             usual == [path]
-            and not (passing or constant or self.named_verdict_entries)
+            and not (passing or constant or self.verdict_entries_by_list_column)
             and is_only_verdict
         )
         return replace(self._candidate("outcome", path, certain=certain), pass_definitions=passing)
@@ -636,7 +652,7 @@ class _CandidateFinder:
         return tuple(fixes)
 
     @cached_property
-    def named_verdict_entries(self) -> dict[str, list[FieldValues]]:
+    def verdict_entries_by_list_column(self) -> dict[str, list[FieldValues]]:
         """Map each column in a list of named verdicts to entries such as
         `scores[name=ok].value`."""
         entries_by_path: dict[str, list[FieldValues]] = {}
@@ -671,7 +687,7 @@ class _CandidateFinder:
 
     def _named_entry_candidates(self) -> list[Candidate]:
         candidates = []
-        for entry in chain.from_iterable(self.named_verdict_entries.values()):
+        for entry in chain.from_iterable(self.verdict_entries_by_list_column.values()):
             option = SuggestedFix({"--field": {"outcome": entry.path}})
             candidates.append(Candidate("outcome", entry.path, option, entry.frequency_text))
         return candidates
@@ -713,14 +729,14 @@ class _CandidateFinder:
                 [*map(list, zip(*pairs, strict=True))],
             ).fetchall()
             if same:
-                path = f"{answer}{EQUALITY_OPERATOR}{expected_path}"
+                path = f"{answer}{EQUAL_COLUMNS_OPERATOR}{expected_path}"
                 option = SuggestedFix({"--field": {"outcome": path}})
                 tally = f"{same:,} of {len(pairs):,} agree"
                 agreements.append(Candidate("outcome", path, option, tally))
         return agreements
 
     @cached_property
-    def verdict_flags(self) -> list[str]:
+    def pass_or_fail_columns(self) -> list[str]:
         """The columns that contain only passes and failures. The list is empty if all of these
         columns are constant."""
         paths = [
@@ -734,7 +750,7 @@ class _CandidateFinder:
     def numbered_verdict_columns(self) -> list[str]:
         paths = [
             p
-            for p in self.verdict_flags
+            for p in self.pass_or_fail_columns
             if NUMBERED_VALUE_PATTERN.fullmatch(p) or _NUMBERED_ATTEMPT_NAME_PATTERN.search(p)
         ]
         return paths if len(paths) > 1 else []
@@ -742,7 +758,7 @@ class _CandidateFinder:
     def _verdict_per_model_candidates(self) -> list[Candidate]:
         flags = [
             p
-            for p in self.verdict_flags
+            for p in self.pass_or_fail_columns
             if p not in self.numbered_verdict_columns and not role_name_strength("attempt", p)
         ]
         if (
@@ -773,7 +789,7 @@ class _CandidateFinder:
             values = {text.lower() for text in column.text_counts}
             sides = values - _TIES
             signs = all(map(_SIDE_NAME.fullmatch, sides)) and (paired or sides < values)
-            if column_name_words(path) & _PREFERENCE_WORDS or (
+            if column_name_words(path) & _ANSWER_PREFERENCE_WORDS or (
                 0 < len(sides) <= 2 <= len(values) and (signs or sides <= texts)
                 and {*self.outcome_columns} <= {path}
             ):  # fmt: skip
@@ -842,7 +858,7 @@ class _CandidateFinder:
         attempt_count, passed = (sum(self.columns[path].numbers) for path in (n, c))
         tally = f"{passed:g} of {attempt_count:g}"
         option = SuggestedFix({"--field": {"n": n, "c": c}})
-        unasked = self._is_used_by_name("n", n) and self._is_used_by_name("c", c)
+        unasked = self._is_used_by_default("n", n) and self._is_used_by_default("c", c)
         # If there is a verdict column, columns of counts may count the tests of one attempt.
         attempts = column_name_words(n) & (ATTEMPT_COUNT_WORDS - {"total", "count", "evaluated"})
         certain = (
@@ -878,7 +894,7 @@ class _CandidateFinder:
             if (
                 path in used_paths
                 or path in RESERVED_OUTPUT_COLUMNS
-                or not _can_be_names(column)
+                or not _has_several_texts_or_integers(column)
                 or column_name_words(path) & _STATEMENT_AND_ANSWER_WORDS
             ):
                 continue
@@ -887,12 +903,12 @@ class _CandidateFinder:
                 and len(column.text_counts) < self.place.row_count
             )
             if few and (
-                is_named_setting or (column.is_text and not self._is_consequence_of_outcome(path))
+                is_named_setting or (column.is_text and not self._has_one_outcome_per_value(path))
             ):
                 paths.append(path)
         return sorted(paths, key=lambda path: normalized_last_key(path) not in SETTING_NAMES)
 
-    def _is_consequence_of_outcome(self, path: str) -> bool:
+    def _has_one_outcome_per_value(self, path: str) -> bool:
         """Whether each value of a column always occurs with the same outcome."""
         column = self.columns[path]
         for outcome in self.outcome_columns:
@@ -919,7 +935,7 @@ def is_named_like_average(path: str) -> bool:
     )
 
 
-def _can_be_names(column: FieldValues) -> bool:
+def _has_several_texts_or_integers(column: FieldValues) -> bool:
     return _is_text_or_integer(column) and len(column.text_counts) > 1
 
 
@@ -927,7 +943,7 @@ def _is_text_or_integer(column: FieldValues) -> bool:
     return not (column.has_lists or column.missing_count) and (column.is_text or column.is_integer)
 
 
-def _is_named_like_other_role(path: str) -> bool:
+def _has_non_task_name(path: str) -> bool:
     contrary_name = (
         column_name_words(path) & _NON_TASK_COLUMN_WORDS
         or normalized_last_key(path) in SETTING_NAMES

@@ -268,7 +268,9 @@ def _unusable_data_error(error: DataError, places: Sequence[Candidates]) -> Data
     problem = f"no column is named like an outcome{more[0] if more else ''}"
     remedy = "if one of these columns shows whether an attempt passed, name it"
     refusal = DataError(error.place, problem, remedy, name="no-outcome-column")
-    refusal.candidates = replace(places[0].with_weak_outcomes(), rows_of_other_record_lists={})
+    refusal.candidates = replace(
+        places[0].with_weak_outcomes_if_none(), row_count_by_other_record_list={}
+    )
     return refusal
 
 
@@ -320,7 +322,9 @@ def _with_candidates(
         for place in likely_found
         if place.records_key != best.records_key
     }
-    answer.candidates = replace(best.with_weak_outcomes(), rows_of_other_record_lists=other_places)
+    answer.candidates = replace(
+        best.with_weak_outcomes_if_none(), row_count_by_other_record_list=other_places
+    )
     return answer
 
 
@@ -414,8 +418,8 @@ def candidate_lines(
         candidates per role and 20 lines of 80 characters.
     """
     rows, place = [], candidate_set if isinstance(candidate_set, Candidates) else None
-    if place and (place.records_key or place.rows_of_other_record_lists):
-        counts = {place.records_key: place.row_count, **place.rows_of_other_record_lists}
+    if place and (place.records_key or place.row_count_by_other_record_list):
+        counts = {place.records_key: place.row_count, **place.row_count_by_other_record_list}
         for at, (records, count) in enumerate(counts.items()):
             option = spelled(SuggestedFix({"--records": records or "."}))
             rows.append(("" if at else "records", option, f"{count:,} records", ""))

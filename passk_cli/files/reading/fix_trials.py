@@ -32,8 +32,8 @@ _ASSUMPTION_BY_FIX = {
     repr(_MISSING_AS_FAILURES_FIX): "attempts without an outcome fail",
     repr(_KEEP_REPEATS_FIX): "repeats are separate attempts",
 }
-# passk does not suggest a fix that leads to one of the errors in _DEAD_END_ERROR_NAMES.
-_DEAD_END_ERROR_NAMES = ("no-such-column", "no-task-column", "no-outcome-column")
+# passk does not suggest a fix that leads to one of the errors in _FIX_DISQUALIFYING_ERROR_NAMES.
+_FIX_DISQUALIFYING_ERROR_NAMES = ("no-such-column", "no-task-column", "no-outcome-column")
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class FixTrials:
     """
 
     request: Request
-    read_counts: Callable[[Request], Counts]
+    counts_reader: Callable[[Request], Counts]
     is_data_small: bool = True
 
     def counts_with_fix(self, settle: SuggestedFix) -> Counts | PasskError:
@@ -52,12 +52,12 @@ class FixTrials:
         or the command cannot use the counts."""
         request = replace(self.request.with_fix(settle), conversion=None)
         try:
-            counts = self.read_counts(request)
+            counts = self.counts_reader(request)
         except PasskError as error:
             return error
         try:
-            if request.require_suitable_counts is not None:
-                request.require_suitable_counts(counts)
+            if request.suitable_counts_check is not None:
+                request.suitable_counts_check(counts)
         except PasskError as error:
             return _UnsuitableCountsError(error)
         return counts
@@ -79,7 +79,7 @@ class FixTrials:
         ):
             extended = replace(
                 settle.merged_with(way),
-                effect=_joined_reasons(settle.effect, _ASSUMPTION_BY_FIX.get(repr(way), "")),
+                effect=_joined_fix_comment(settle.effect, _ASSUMPTION_BY_FIX.get(repr(way), "")),
             )
             longer, read = self.complete_fix(extended, rounds - 1, mixing=mixing)
             if not isinstance(read, PasskError) or isinstance(read, _UnsuitableCountsError):
@@ -116,12 +116,12 @@ class FixTrials:
                 unsuited = read.reason
             elif not isinstance(read, PasskError) or read.name not in (
                 error.name,
-                *_DEAD_END_ERROR_NAMES,
+                *_FIX_DISQUALIFYING_ERROR_NAMES,
             ):
                 complete_fix = longer if not isinstance(read, PasskError) else settle
                 way = replace(
                     complete_fix,
-                    effect=_joined_reasons(complete_fix.effect, self.doubt_reason(read)),
+                    effect=_joined_fix_comment(complete_fix.effect, self.doubt_reason(read)),
                 )
                 working.setdefault(repr(self.request.with_fix(way)), way)
         if unsuited is not None and not any(settle.is_complete for settle in working.values()):
@@ -147,7 +147,7 @@ class _UnsuitableCountsError(PasskError):
         self.reason = reason
 
 
-def _joined_reasons(*reasons: str) -> str:
+def _joined_fix_comment(*reasons: str) -> str:
     """Join reasons into the comment that follows a command, for example "keeps them apart; every
     attempt fails"."""
     return "; ".join(filter(None, reasons))

@@ -20,19 +20,19 @@ from passk_cli.files.database import (
 from passk_cli.files.roles import (
     COLUMN_NAME_AS_MODEL,
     EACH_ENTRY_KEY,
-    EQUALITY_OPERATOR,
+    EQUAL_COLUMNS_OPERATOR,
     FIXED_VALUE_PREFIX,
     LINE_NUMBER_AS_TASK,
     NAMED_ENTRY_PATTERN,
     POSITION_AS_TASK,
     ColumnRoles,
-    JoinedColumn,
+    ComputedColumn,
     agreement_sql,
     amount_addends,
     amount_sql,
     find_column_and_keys,
     list_key_index,
-    verdict_sql,
+    outcome_verdict_sql,
 )
 from passk_cli.files.sources.source import (
     DEFAULT_MAX_OBJECT_BYTES,
@@ -54,7 +54,7 @@ NUMBER_CAST_SQL_VARIANTS = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Layout:
+class FileLayout:
     """How the rows are stored in one or more files of the same kind.
 
     kind : "jsonl", "json", "csv", "parquet", "frame" (a data frame) or the name of a harness.
@@ -87,7 +87,7 @@ class Layout:
     format: Format | None = None
     table_name: str = ""
     constant_columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    joined_columns: Mapping[str, JoinedColumn] = field(default_factory=dict)
+    joined_columns: Mapping[str, ComputedColumn] = field(default_factory=dict)
     category_orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
@@ -118,7 +118,7 @@ class Layout:
             for part_column in self.combined_columns(part)
         ]
 
-    def with_further_columns(self, names: Iterable[str]) -> Layout:
+    def with_further_columns(self, names: Iterable[str]) -> FileLayout:
         """The layout with further columns that may occur only in later records."""
         names = () if self.contains_all_columns or self.kind != "jsonl" else names
         unseen = (
@@ -220,9 +220,9 @@ class Layout:
             rows = f"(SELECT *, {number}::VARCHAR AS {quote_name(place)} FROM {rows})"
         if COLUMN_NAME_AS_MODEL in self.joined_columns:
             models = next(
-                of.parts for of in self.joined_columns.values() if of.meaning_of_parts == "a model"
+                of.parts for of in self.joined_columns.values() if of.kind_of_each_part == "a model"
             )
-            answers = (model.partition(EQUALITY_OPERATOR)[0] for model in models)
+            answers = (model.partition(EQUAL_COLUMNS_OPERATOR)[0] for model in models)
             answer_values = f"(VALUES {', '.join(f'({quote_text(m)})' for m in answers)})"
             rows = (
                 f"(SELECT * FROM {rows} CROSS JOIN {answer_values} AS"
@@ -272,7 +272,7 @@ class Layout:
             parts, of, _, judged = self.joined_columns[column]
             texts = [self.column_text_sql(part, nested, sql_type) for part in parts]
             if of == "the opposite":
-                verdict = verdict_sql(texts[0], None)
+                verdict = outcome_verdict_sql(texts[0], None)
                 return f"CASE {verdict} WHEN 1 THEN 'false' WHEN 0 THEN 'true' ELSE {texts[0]} END"
             if of == "all" and judged is not None:
                 # A negated flag is "true" or "false", even if --passes names other words.
@@ -280,7 +280,7 @@ class Layout:
                     nested) for p in parts
                          if p in self.joined_columns}  # fmt: skip
                 verdicts = [
-                    f"[-1, 1, 0][2 + {verdict_sql(flags[part], None)}]"
+                    f"[-1, 1, 0][2 + {outcome_verdict_sql(flags[part], None)}]"
                     if part in flags else judged(text)
                     for part, text in zip(parts, texts, strict=True)
                 ]  # fmt: skip
@@ -295,7 +295,7 @@ class Layout:
                 )
             if of == "a model":
                 whens = (
-                    f"WHEN {quote_text(part.partition(EQUALITY_OPERATOR)[0])} THEN {text}"
+                    f"WHEN {quote_text(part.partition(EQUAL_COLUMNS_OPERATOR)[0])} THEN {text}"
                     for part, text in zip(parts, texts, strict=True)
                 )
                 return f"CASE {quote_name(COLUMN_NAME_AS_MODEL)} {' '.join(whens)} END"
@@ -315,7 +315,7 @@ class Layout:
             return f"({slash.join([*signs, last])})"
         name, keys = find_column_and_keys(column, self.kinds_by_column) or (column, [])
         if sql_type != "VARCHAR" and EACH_ENTRY_KEY in keys:
-            return self._list_entries_sql(name, keys)
+            return self._list_of_entry_values_sql(name, keys)
         if list_key_index(keys) < len(keys) and EACH_ENTRY_KEY not in keys:
             return self._named_entry_sql(quote_name(name), keys)
         if self.has_typed_values:
@@ -350,7 +350,7 @@ class Layout:
             numbers.append(f"CASE WHEN {complete} THEN list_sum({entries}) END")
         return " + ".join(f"({number})" for number in numbers)
 
-    def _list_entries_sql(self, name: str, keys: Sequence[str]) -> str:
+    def _list_of_entry_values_sql(self, name: str, keys: Sequence[str]) -> str:
         cut = keys.index(EACH_ENTRY_KEY)
         if self.has_typed_values:
             values = ".".join(map(quote_name, (name, *keys[:cut])))
@@ -405,20 +405,19 @@ def json_path(keys: Sequence[str]) -> str:
     return quote_text("$" + "".join('."' + key.replace('"', '\\"') + '"' for key in keys))
 
 
-def repeated_key_sql(value: str, keys: Sequence[str]) -> str:
+def has_duplicate_key_sql(value: str, keys: Sequence[str]) -> str:
     """SQL that is true if the last key of a path occurs twice in the same JSON object."""
     cut = list_key_index(keys)
     if cut < len(keys):
         entries = f"CAST(json_extract({value}, {json_path(keys[:cut])}) AS JSON[])"
-        return (
-            f"len([1 FOR entry IN {entries} IF {repeated_key_sql('entry', keys[cut + 1 :])}]) > 0"
-        )
+        has_duplicate = has_duplicate_key_sql("entry", keys[cut + 1 :])
+        return f"len([1 FOR entry IN {entries} IF {has_duplicate}]) > 0"
     *before, last = keys
     all_keys = f"json_keys({value}, {json_path(before)})"
     return f"len([k FOR k IN {all_keys} IF k = {quote_text(last)}]) > 1"
 
 
-def unique_keys_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
+def require_unique_keys_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
     """SQL that returns a JSON column and raises an error if a key in one of the paths occurs twice.
 
     The exact check applies only to records that contain the name of a key more often than expected.
@@ -432,7 +431,7 @@ def unique_keys_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
                 entries = f"json_array_length({name}, {json_path(keys[: list_key_index(keys)])})"
                 doubt = f"len(string_split({name}, {quote_text(sign)})) > {entries} + 1"
             error = quote_text(f"the key {sign} occurs twice")
-            cases += f" WHEN {doubt} AND {repeated_key_sql(name, keys)} THEN error({error})"
+            cases += f" WHEN {doubt} AND {has_duplicate_key_sql(name, keys)} THEN error({error})"
     return f"CASE{cases} ELSE {name} END AS {name}"
 
 
@@ -445,12 +444,12 @@ def struct_sql(columns: Mapping[str, str]) -> str:
 class Batch:
     """Files with the same layout and the same roles of columns. One SELECT reads all files."""
 
-    layout: Layout
+    layout: FileLayout
     roles: ColumnRoles
     sources: tuple[Source, ...]
 
     @property
-    def has_suites(self) -> bool:
+    def has_suites_in_task_ids(self) -> bool:
         """Whether each file belongs to a suite (a benchmark). The name of the suite is then a part
         of each task id."""
         return "suite" in self.layout.constant_columns and self.roles.task != "suite"

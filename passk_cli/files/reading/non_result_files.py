@@ -6,18 +6,18 @@ import hashlib
 import os
 from collections.abc import Iterable, Sequence
 
-from passk_cli.errors import DataError, NoResultsError
+from passk_cli.errors import DataError, FileWithoutResultsError
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.roles import HISTORY_COLUMNS, LOOSE_TASK_NAMES
 from passk_cli.files.sources.source import Source, open_bytes, without_suffixes
 from passk_cli.suggested_fix import SuggestedFix
 
-# Only a file of at most _MAX_EMPTY_FILE_BYTES bytes can be empty. A compressed empty file has a few
-# bytes.
-_MAX_EMPTY_FILE_BYTES = 64
+# Only a file of at most _MAX_BYTES_TO_CHECK_IF_EMPTY bytes can be empty. A compressed empty file
+# has a few bytes.
+_MAX_BYTES_TO_CHECK_IF_EMPTY = 64
 
 
-class ExcludedFileError(NoResultsError):
+class ExcludedResultFileError(FileWithoutResultsError):
     """The error for a history, or for a file that an option excludes although the file may contain
     results.
 
@@ -28,7 +28,7 @@ class ExcludedFileError(NoResultsError):
         results, and "" means that the file is a history.
     """
 
-    def __init__(self, error: NoResultsError, outcome: str | None) -> None:
+    def __init__(self, error: FileWithoutResultsError, outcome: str | None) -> None:
         self.outcome = outcome
         super().__init__(
             error.place, error.problem, error.words, name=error.name, settles=error.fixes
@@ -37,13 +37,15 @@ class ExcludedFileError(NoResultsError):
 
 def is_empty(source: Source) -> bool:
     """Whether a file contains only white space, or an empty JSON object or array."""
-    if os.path.getsize(source.path) > _MAX_EMPTY_FILE_BYTES:
+    if os.path.getsize(source.path) > _MAX_BYTES_TO_CHECK_IF_EMPTY:
         return False
     with open_bytes(source) as stream:
-        return b"".join(stream.read(_MAX_EMPTY_FILE_BYTES).split()) in (b"", b"{}", b"[]")
+        return b"".join(stream.read(_MAX_BYTES_TO_CHECK_IF_EMPTY).split()) in (b"", b"{}", b"[]")
 
 
-def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResultsError]]:
+def without_non_results(
+    batches: Sequence[Batch],
+) -> tuple[list[Batch], list[FileWithoutResultsError]]:
     """Return the batches with results, and one error per file without results. Only files in
     folders are left out.
 
@@ -51,7 +53,7 @@ def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoR
     history repeats the results of recorded runs, which would therefore count twice.
     """
     results: list[Batch] = []
-    strays: list[NoResultsError] = []
+    strays: list[FileWithoutResultsError] = []
     for batch in batches:
         lone = (
             batch.layout.kind == "record" and batch.roles.task.lower() in LOOSE_TASK_NAMES.split()
@@ -61,10 +63,10 @@ def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoR
             results.append(batch)
         for source in batch.sources if batch not in results else ():
             problem = "a history of runs" if past else "a single record without the name of a task"
-            error = NoResultsError(
+            error = FileWithoutResultsError(
                 source.name, problem, "if the file contains results, pass the path of the file"
             )
-            strays.append(ExcludedFileError(error, "") if past else error)
+            strays.append(ExcludedResultFileError(error, "") if past else error)
     return (results, strays) if results else ([*batches], [])
 
 

@@ -24,7 +24,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any, cast
 from zlib import crc32
 
-from passk_cli.errors import BadRecordError, DataError, NoResultsError
+from passk_cli.errors import BadRecordError, DataError, FileWithoutResultsError
 from passk_cli.files import formats
 from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN
 from passk_cli.files.formats.format import (
@@ -35,13 +35,13 @@ from passk_cli.files.formats.format import (
     Row,
     RowRequest,
     choose_outcome,
-    sniff_file,
+    file_with_detected_structure,
 )
-from passk_cli.files.reading.layout import Batch, Layout
-from passk_cli.files.reading.non_result_files import ExcludedFileError
+from passk_cli.files.reading.layout import Batch, FileLayout
+from passk_cli.files.reading.non_result_files import ExcludedResultFileError
 from passk_cli.files.reading.schema_detection import (
     NormalizedFiles,
-    require_template_match,
+    require_path_matches_template,
     table_roles,
 )
 from passk_cli.files.request import Request
@@ -54,10 +54,10 @@ from passk_cli.files.roles import (
     ROLES,
     SETTING_COLUMN_NAMES,
     ColumnRoles,
-    field_columns,
+    columns_named_for_roles,
     find_column_and_keys,
     usual_columns,
-    without_absent_fields,
+    without_absent_identifying_fields,
 )
 from passk_cli.files.sources.path_templates import (
     key_value_folder_columns,
@@ -79,8 +79,9 @@ _MAX_COST_SEARCH_ATTEMPTS = 20
 # DuckDB is slower for many files.
 _MAX_DUCKDB_DOCUMENTS = 300
 _MAX_BUFFER_BYTES = 1 << 20
-# The value ONLY_OUTCOME of --outcome means the only outcome of each file, regardless of its name.
-ONLY_OUTCOME = "only"
+# The value ONLY_OUTCOME_OF_EACH_FILE of --outcome means the only outcome of each file, regardless
+# of its name.
+ONLY_OUTCOME_OF_EACH_FILE = "only"
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class RecognisedFile:
 _FilesWithContents = Sequence[tuple[RecognisedFile, Contents]]
 
 
-def recognise_files(
+def separate_known_files_from_tables(
     sources: Sequence[Source], request: Request
 ) -> tuple[list[RecognisedFile], list[Source]]:
     """Separate files of known formats from tables. Leave out files that repeat results of another
@@ -106,9 +107,9 @@ def recognise_files(
     forced = formats.FORMATS[request.format] if request.format else None
     known_files, tables = [], []
     neighbours: dict[str, Any] = {}
-    columns = [*field_columns(request.named_column_by_role), *request.by]
+    columns = [*columns_named_for_roles(request.named_column_by_role), *request.by]
     for source in sources:
-        file = sniff_file(source, neighbours)
+        file = file_with_detected_structure(source, neighbours)
         form = forced or formats.format_required_by_options(file, request.records, columns)
         if form is None:
             file, form = formats.recognise_format(file) or (file, None)
@@ -118,14 +119,14 @@ def recognise_files(
             tables.append(source)
         else:
             known_files.append(RecognisedFile(file.without_text(), form))
-    covered = _duplicated_paths(known_files, [s for s in sources if not s.is_explicit])
+    covered = _paths_covered_by_known_files(known_files, [s for s in sources if not s.is_explicit])
     return (
         [known_file for known_file in known_files if known_file.source.path not in covered],
         [source for source in tables if source.path not in covered],
     )
 
 
-def _duplicated_paths(
+def _paths_covered_by_known_files(
     known_files: Sequence[RecognisedFile], candidates: Sequence[Source]
 ) -> set[str]:
     paths = {os.path.abspath(source.name): source.path for source in candidates}
@@ -176,13 +177,13 @@ def write_row_files(
                     table = file.format.contents(file.file)
                     in_path = template_columns(file.source.name, request.template)
                     tables.append((file, replace(table, constants={**table.constants, **in_path})))
-            except NoResultsError as error:
-                result.skip_file(file.source, error)
-        outcomes = _choose_outcomes(tables, request, result)
+            except FileWithoutResultsError as error:
+                result.skip_file_unless_explicit(file.source, error)
+        outcomes = _choose_outcome_by_path(tables, request, result)
         tables = [pair for pair in tables if pair[0].source.path in outcomes]
         if "agent" not in request.by and "model" not in request.fields:
             tables = _with_agent_names(tables)
-        sheets.runs = _runs_by_model(tables)
+        sheets.runs = _run_names_by_model_and_suite(tables)
         for (model, _), runs in sheets.runs.items() if "run" not in request.by else ():
             if model and len(runs) > 1:
                 result.run_count_by_model[str(model)] = max(
@@ -193,14 +194,14 @@ def write_row_files(
             by_format.setdefault(pair[0].format.name, []).append(pair)
         for file, table in chain.from_iterable(by_format.values()):
             try:
-                sheets.write_attempts(file, table, outcomes[file.source.path])
-            except NoResultsError as error:
-                result.skip_file(file.source, error)
+                sheets.write_harness_attempts(file, table, outcomes[file.source.path])
+            except FileWithoutResultsError as error:
+                result.skip_file_unless_explicit(file.source, error)
     result.batches = sheets.batches()
     return result
 
 
-def _choose_outcomes(
+def _choose_outcome_by_path(
     tables: _FilesWithContents, request: Request, result: NormalizedFiles
 ) -> dict[str, str]:
     """Map the path of each file to the outcome that passk reads from the file.
@@ -214,7 +215,10 @@ def _choose_outcomes(
         dict.fromkeys(name for _, table in tables for name in table.outcome_names or ())
     )
     judged = [file.source.name for file, table in tables if table.outcome_names is not None]
-    only = request.outcome == ONLY_OUTCOME and ONLY_OUTCOME not in all_outcomes
+    only = (
+        request.outcome == ONLY_OUTCOME_OF_EACH_FILE
+        and ONLY_OUTCOME_OF_EACH_FILE not in all_outcomes
+    )
     outcome_by_path: dict[str, str] = {}
     unjudged = [file.source.path for file, table in tables if table.outcome_names is None]
     times = Counter(name for _, table in tables for name in table.outcome_names or ())
@@ -243,7 +247,8 @@ def _choose_outcomes(
         settles = [SuggestedFix({"--outcome": name, **by}) for name in common]
         if all(len(table.outcome_names or ()) < 2 for table in judged_tables):
             each_one = SuggestedFix(
-                {"--outcome": ONLY_OUTCOME, **by}, "reads the only outcome of each file"
+                {"--outcome": ONLY_OUTCOME_OF_EACH_FILE, **by},
+                "reads the only outcome of each file",
             )
             settles.insert(times[common[0]] == len(judged), each_one)
         raise DataError(judged[0], problem, name="several-outcomes", settles=settles)
@@ -264,7 +269,9 @@ def _with_agent_names(tables: _FilesWithContents) -> list[tuple[RecognisedFile, 
     return renamed
 
 
-def _runs_by_model(tables: _FilesWithContents) -> dict[tuple[object, object], list[str]]:
+def _run_names_by_model_and_suite(
+    tables: _FilesWithContents,
+) -> dict[tuple[object, object], list[str]]:
     runs: dict[tuple[object, object], set[str]] = {}
     for file, table in tables:
         if (run := table.constants.get("run")) is not None:
@@ -343,9 +350,11 @@ class _RowFileWriter:
         self._spent = amounts or bool(request.conversion or request.where)
         self._texts = frozenset(_MODEL_TEXT_COLUMNS) & {*request.attempts, *request.fields.values()}
 
-    def write_attempts(self, recognised: RecognisedFile, table: Contents, outcome: str) -> None:
-        """Write the attempts in a file that a harness wrote. Raise NoResultsError if the file has
-        no attempts."""
+    def write_harness_attempts(
+        self, recognised: RecognisedFile, table: Contents, outcome: str
+    ) -> None:
+        """Write the attempts in a file that a harness wrote. Raise FileWithoutResultsError if the
+        file has no attempts."""
         row_request = RowRequest(outcome, self._texts, self._request.skip_bad)
         source, result = recognised.source, self._result
         in_path = template_columns(source.name, self._request.template)
@@ -402,7 +411,7 @@ class _RowFileWriter:
                 remedy = "add the model, or remove the record"
                 raise DataError(unnamed, problem, remedy, name="missing-name")
             self._add_file_messages(source, "attempts", number, table, row_request)
-            require_template_match(source, self._request, {}, None)
+            require_path_matches_template(source, self._request, {}, None)
             self._row_file_for_key(recognised.format.name, recognised.format, None).append_rows(
                 page, source
             )
@@ -445,7 +454,7 @@ class _RowFileWriter:
             if shape not in self._roles:
                 self._roles[shape] = table_roles(request, source.name, kinds)
             roles = self._roles[shape]
-            require_template_match(source, request, kinds, roles)
+            require_path_matches_template(source, request, kinds, roles)
             for column in (roles.task, roles.model):
                 if column is not None and column in broken:
                     # DuckDB would change the spelling of a number, for example from 1.50 to 1.5.
@@ -467,7 +476,7 @@ class _RowFileWriter:
             kinds = sheet.kinds_by_column
             if sheet.roles is None:
                 kinds = {"outcome": {"null"}, "task": {"null"}} | kinds
-            layout = Layout(
+            layout = FileLayout(
                 sheet.format.name,
                 sheet.format.pass_rule,
                 tuple(
@@ -480,13 +489,13 @@ class _RowFileWriter:
                 joined_columns=self._request.joined_columns(kinds),
             )
             try:
-                roles = sheet.roles or self._attempt_roles(sheet.sources[0].name, kinds)
-            except NoResultsError as error:
+                roles = sheet.roles or self._harness_column_roles(sheet.sources[0].name, kinds)
+            except FileWithoutResultsError as error:
                 for source in sheet.sources:
-                    unread = ExcludedFileError(
-                        error.with_changes(NoResultsError, place=source.name), None
+                    unread = ExcludedResultFileError(
+                        error.with_changes(FileWithoutResultsError, place=source.name), None
                     )
-                    self._result.skip_file(source, unread)
+                    self._result.skip_file_unless_explicit(source, unread)
             else:
                 batches.append(Batch(layout, roles, tuple(sheet.sources)))
         return batches
@@ -501,9 +510,9 @@ class _RowFileWriter:
     def _add_file_messages(
         self, source: Source, row_name: str, rows: int, table: Contents, row_request: RowRequest
     ) -> None:
-        """Record the messages about a file. Raise NoResultsError if the file has no rows."""
+        """Record the messages about a file. A file without rows raises FileWithoutResultsError."""
         if rows == 0:
-            raise NoResultsError(
+            raise FileWithoutResultsError(
                 source.name, f"the file contains no {row_name}", "check whether the run started"
             )
         self._result.skipped_line_count += row_request.skipped_lines
@@ -511,9 +520,10 @@ class _RowFileWriter:
             self._result.files_by_message.setdefault(message, []).append(source.name)
         suite = table.constants.get("suite")
         tasks = (
-            f"{task}" if suite is None else f"{suite}/{task}" for task in table.shuffled_task_order
+            f"{task}" if suite is None else f"{suite}/{task}"
+            for task in table.tasks_in_shuffled_order
         )
-        self._result.task_orders.add(tuple(tasks))
+        self._result.attempted_task_orders.add(tuple(tasks))
 
     def _row_columns(
         self, facts: Record, row: Row, in_path: Mapping[str, str], in_folders: Mapping[str, str]
@@ -542,7 +552,7 @@ class _RowFileWriter:
         }
         return {name: value for name, value in columns.items() if value is not None}
 
-    def _attempt_roles(self, place: str, kinds: Mapping[str, set[str]]) -> ColumnRoles:
+    def _harness_column_roles(self, place: str, kinds: Mapping[str, set[str]]) -> ColumnRoles:
         request = self._request
         judged = request.passing_score is not None and "score" in kinds
         usual_roles = {
@@ -556,7 +566,9 @@ class _RowFileWriter:
         usual = {name: value_kinds for name, value_kinds in kinds.items() if name != "run"}
         columns = kinds if "run" in request.fields.values() else usual
         requested = (
-            request.fields if request.is_mapped else without_absent_fields(request.fields, columns)
+            request.fields
+            if request.is_mapped
+            else without_absent_identifying_fields(request.fields, columns)
         )
         return request.assign_roles(place, columns, {**usual_roles, **requested})
 
@@ -587,7 +599,7 @@ def _is_relevant_column_function(request: Request) -> Callable[[str], bool]:
     requested_roles = {*request.used_attempt_facts}
     requested_roles |= {"tokens_in", "tokens_out"} if "tokens" in requested_roles else set()
     roles = [role for role in ROLES if role not in ATTEMPT_FACT_ROLES or role in requested_roles]
-    columns = field_columns(request.named_column_by_role)
+    columns = columns_named_for_roles(request.named_column_by_role)
     columns += [*request.by, *request.copied_columns]
     columns += [column for column in (request.cluster, request.outcome) if column is not None]
     columns = [

@@ -15,7 +15,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.files.database import missing_mask
-from passk_cli.files.roles import verdict_sql
+from passk_cli.files.roles import outcome_verdict_sql
 
 if TYPE_CHECKING:
     import duckdb
@@ -133,13 +133,15 @@ class DataProfile:
         texts = dict(self.con.execute(query).fetchall())
         return [texts[row] or "" for row in rows]
 
-    def column_verdicts(self, column: str) -> Floats:
+    def row_verdicts_of_column(self, column: str) -> Floats:
         """The verdict for each row of a column: 1 (pass), 0 (failure), −1 (unknown) or NaN
         (missing).
 
         The function ignores options such as --passes.
         """
-        query = f"SELECT {verdict_sql('word', None)} AS verdict FROM (SELECT rowid AS place,"
+        query = (
+            f"SELECT {outcome_verdict_sql('word', None)} AS verdict FROM (SELECT rowid AS place,"
+        )
         query += f" {self.columns[column].value_sql} AS word FROM {self.table_name}) ORDER BY place"
         return as_floats(self.con.execute(query).fetchnumpy()["verdict"])
 

@@ -19,15 +19,15 @@ from passk_cli.errors import DataError
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.records import naming_field_and_shared_names, read_records
 from passk_cli.files.reading.schema_detection import detect_layout
-from passk_cli.files.request import TABLE_FORMATS, Request
+from passk_cli.files.request import SPECIFICATION_BY_TABLE_FORMAT, Request
 from passk_cli.files.roles import (
     EACH_ENTRY_KEY,
     FAILED_LIST_WORDS,
     NAME_WORDS_BY_ROLE,
     ColumnRoles,
     column_name_words,
+    outcome_verdict_sql,
     role_name_strength,
-    verdict_sql,
 )
 from passk_cli.files.sources.memory import register_table
 from passk_cli.files.sources.source import Source, json_or_none
@@ -115,7 +115,7 @@ class FieldValues:
         return (verdicts - {None}) or {-1}
 
     @cached_property
-    def verdict_pattern(self) -> tuple[bool | None, ...]:
+    def verdicts_relative_to_first(self) -> tuple[bool | None, ...]:
         """For each record, whether the verdict equals the first verdict in the column. The result
         is empty if all records have the same verdict.
 
@@ -155,7 +155,7 @@ class FieldValues:
         return reach + ", ".join(texts)
 
     @cached_property
-    def rows_per_value_text(self) -> str:
+    def value_and_row_counts_text(self) -> str:
         """The number of values and the number of rows per value, for example "30 values, 5 to 7
         rows each"."""
         low, high = min(self.text_counts.values()), max(self.text_counts.values())
@@ -171,7 +171,7 @@ class RecordList:
     records_key : the value of --records, for example "results.{model}", or "" at the top of the
         file. A name in braces stands for any key.
     row_count : the number of records.
-    recognised_columns : names of the columns that passk recognises without an option.
+    columns_seen_without_option : names of the columns that passk recognises without an option.
     parent_columns : the columns that come from the objects around the list of records.
     coverage : a text that describes the part of the files or records that passk read, or "" if
         passk read all of them.
@@ -180,7 +180,7 @@ class RecordList:
     records_key: str
     row_count: int
     columns: Mapping[str, FieldValues]
-    recognised_columns: Sequence[str]
+    columns_seen_without_option: Sequence[str]
     parent_columns: frozenset[str] = frozenset()
     coverage: str = ""
 
@@ -208,7 +208,7 @@ def find_record_lists(
         pairs_by_keys = {"": [({}, row) for row in _frame_rows(con, sources[0].frame)]}
         coverage = ""
     else:
-        pairs_by_keys, files = _record_lists_in_files(con, sources, request)
+        pairs_by_keys, files = _record_lists_in_main_file_kind(con, sources, request)
         coverage = f"{files:,} of {len(sources):,} files" if 0 < files < len(sources) else ""
     verdict_of: dict[str, tuple[int | None, float | None]] = {}
     places = [
@@ -216,11 +216,11 @@ def find_record_lists(
         for keys, pairs in pairs_by_keys.items()
         if pairs
     ]
-    verdict_of.update(_verdict_and_number_pairs(con, places))
+    verdict_of.update(_verdict_and_number_of_texts(con, places))
     return [place for place in places if place.columns]
 
 
-def _record_lists_in_files(
+def _record_lists_in_main_file_kind(
     con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
 ) -> tuple[dict[str, list[Any]], int]:
     """Return the lists of records in the most frequent kind of file, and the number of files of
@@ -238,7 +238,9 @@ def _record_lists_in_files(
             break
         for pairs_by_keys, files in kinds:
             if shared := [
-                keys for keys in inside if _share_fields(pairs_by_keys.get(keys, ()), inside[keys])
+                keys
+                for keys in inside
+                if _first_records_share_fields(pairs_by_keys.get(keys, ()), inside[keys])
             ]:
                 files.append(source)
                 for keys in shared:
@@ -255,7 +257,9 @@ def _record_lists_in_files(
     return pairs_by_keys, len(files)
 
 
-def _share_fields(first_pairs: ContextRecordPairs, other_pairs: ContextRecordPairs) -> bool:
+def _first_records_share_fields(
+    first_pairs: ContextRecordPairs, other_pairs: ContextRecordPairs
+) -> bool:
     """Whether the first records of two files share at least half of the fields of one record."""
     fields, other_fields = (
         {*pairs[0][1]} if pairs else set() for pairs in (first_pairs, other_pairs)
@@ -263,7 +267,7 @@ def _share_fields(first_pairs: ContextRecordPairs, other_pairs: ContextRecordPai
     return 2 * len(fields & other_fields) >= min(len(fields), len(other_fields)) > 0
 
 
-def _verdict_and_number_pairs(
+def _verdict_and_number_of_texts(
     con: duckdb.DuckDBPyConnection, places: Iterable[RecordList]
 ) -> Iterator[tuple[str, tuple[int | None, float | None]]]:
     texts = {
@@ -274,7 +278,7 @@ def _verdict_and_number_pairs(
         if len(text) <= _LONGEST_WORD
     }
     rows = con.execute(
-        f"SELECT outcome, {verdict_sql('outcome', None)}, TRY_CAST(outcome AS DOUBLE)"
+        f"SELECT outcome, {outcome_verdict_sql('outcome', None)}, TRY_CAST(outcome AS DOUBLE)"
         " FROM (SELECT unnest($1::VARCHAR[]) AS outcome)",
         [[*texts]],
     ).fetchall()
@@ -290,16 +294,18 @@ def _record_lists_in_file(
     if the file contains no list of records."""
     # Importing all formats is slow, so the import is inside the function that needs the formats.
     from passk_cli.files.formats import recognise_format
-    from passk_cli.files.formats.format import sniff_file
+    from passk_cli.files.formats.format import file_with_detected_structure
 
-    file = sniff_file(source, size=_MOST_BYTES)
+    file = file_with_detected_structure(source, size=_MOST_BYTES)
     recognised = recognise_format(file)
     if recognised is not None and not recognised[1].is_generic:
         if file.structure == "other":
             recognised[1].read_contents(file)
         return
-    if file.structure not in ("lines", "array", "object") or request.format in (*TABLE_FORMATS,):
-        yield "", [({}, row) for row in _table_rows(con, source, request)]
+    if file.structure not in ("lines", "array", "object") or request.format in (
+        *SPECIFICATION_BY_TABLE_FORMAT,
+    ):
+        yield "", [({}, row) for row in _records_of_table_file(con, source, request)]
         return
     if file.structure == "lines":
         document: Any = [*map(json_or_none, islice(file.start_text.split("\n"), MOST_RECORDS))]
@@ -310,7 +316,7 @@ def _record_lists_in_file(
             else []
         )
         document = stream if len(stream) > 1 else file.start_value
-    places = [*_nested_record_lists([({}, document)])]
+    places = [*_record_lists_in_values([({}, document)])]
     is_record_list = recognised is not None and recognised[1].name != "record"
     if isinstance(document, dict) and (not places or (several and not is_record_list)):
         yield "", [({}, document)]
@@ -328,7 +334,7 @@ def _concatenated_documents(text: str) -> Iterator[Any]:
         yield document
 
 
-def _table_rows(
+def _records_of_table_file(
     con: duckdb.DuckDBPyConnection, source: Source, request: Request
 ) -> list[Mapping[str, Any]]:
     layout = detect_layout(con, source, request.format)
@@ -342,7 +348,7 @@ def _frame_rows(con: duckdb.DuckDBPyConnection, frame: Any) -> list[dict[str, An
     return [json.loads(row) for (row,) in rows]
 
 
-def _nested_record_lists(
+def _record_lists_in_values(
     pairs: ContextRecordPairs, keys: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], ContextRecordPairs]]:
     """The lists of records inside values, as pairs (keys, records). The key "{}" stands for any
@@ -388,18 +394,18 @@ def _nested_record_lists(
             return
         if all(isinstance(v, dict) and not _has_names_as_keys(v, keys) for v in inner):
             yield (*keys, "{}"), members[:MOST_RECORDS]
-        yield from _nested_record_lists(members, (*keys, "{}"))
+        yield from _record_lists_in_values(members, (*keys, "{}"))
         return
-    side_by_side = _keys_with_shared_list(objects[0][1]) if len(objects) == 1 else []
+    side_by_side = _keys_with_shared_inner_list_key(objects[0][1]) if len(objects) == 1 else []
     if side_by_side:
         level, (context, value) = f"{{{keys.count('{}')}}}", objects[0]
         members = [({**context, level: name}, value[name]) for name in side_by_side]
-        yield from _nested_record_lists(members, (*keys, "{}"))
+        yield from _record_lists_in_values(members, (*keys, "{}"))
     contexts = [({**context, **_scalar_fields(value)}, value) for context, value in objects]
     for key in names:
         if not (column_name_words(key) & FAILED_LIST_WORDS or "." in key or key in side_by_side):
             members = [(context, value[key]) for context, value in contexts if key in value]
-            yield from _nested_record_lists(members, (*keys, key))
+            yield from _record_lists_in_values(members, (*keys, key))
 
 
 def _record_lists_in_records(
@@ -422,7 +428,7 @@ def _record_lists_in_records(
                 and (has_task_names or len(entries) == 1)
                 and naming_field_and_shared_names(values) is None
             ):
-                yield from _nested_record_lists(members, (*keys, key))
+                yield from _record_lists_in_values(members, (*keys, key))
         elif all(
             isinstance(value, dict) and _has_names_as_keys(value, (*keys, key)) for value in values
         ):
@@ -430,10 +436,10 @@ def _record_lists_in_records(
             if not isinstance(inner, dict) or any(
                 role_name_strength("outcome", name) for name in inner
             ):
-                yield from _nested_record_lists(members, (*keys, key))
+                yield from _record_lists_in_values(members, (*keys, key))
 
 
-def _keys_with_shared_list(value: Mapping[str, Any]) -> list[str]:
+def _keys_with_shared_inner_list_key(value: Mapping[str, Any]) -> list[str]:
     """The keys of a document that lead to lists of records with the same inner key. The result is
     empty if there are fewer than two such keys."""
     keys_of: dict[str, list[str]] = {}

@@ -13,7 +13,7 @@ import duckdb
 
 from passk_cli.errors import BadRecordError, DataError
 from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, quote_name, shared_connection
-from passk_cli.files.reading.layout import Batch, Layout
+from passk_cli.files.reading.layout import Batch, FileLayout
 from passk_cli.files.sources.source import (
     JSON_OBJECTS_SQL,
     NUL_BYTES_PROBLEM,
@@ -48,7 +48,7 @@ def mixed_line_ends_error(source: Source) -> DataError | None:
     return None
 
 
-def first_bad_record_error(source: Source, layout: Layout) -> DataError | None:
+def first_bad_record_error(source: Source, layout: FileLayout) -> DataError | None:
     """The error for the first bad record of a file, or None if there are no bad records."""
     if layout.kind == "json":
         from passk_cli.files.sources.json_documents import list_elements
@@ -66,7 +66,11 @@ def first_bad_record_error(source: Source, layout: Layout) -> DataError | None:
         for place, raw_row in raw_rows
     )
     fault = next((record for record in records if isinstance(record, DataError)), None)
-    if fault is not None and layout.kind == "csv" and _is_split_line(source, str(fault.place)):
+    if (
+        fault is not None
+        and layout.kind == "csv"
+        and _is_row_split_by_carriage_return(source, str(fault.place))
+    ):
         return BadRecordError(
             str(fault.place),
             r"the character \r in a field splits this row",
@@ -75,7 +79,7 @@ def first_bad_record_error(source: Source, layout: Layout) -> DataError | None:
     return fault
 
 
-def _is_split_line(source: Source, place: str) -> bool:
+def _is_row_split_by_carriage_return(source: Source, place: str) -> bool:
     r"""Whether the row at a place is only a part of a line, because the line contains \r."""
     lines_left = int(place.rpartition(":")[2])
     with open_bytes(source) as stream:
@@ -87,7 +91,7 @@ def _is_split_line(source: Source, place: str) -> bool:
     return False
 
 
-def _raw_rows(source: Source, layout: Layout) -> Iterator[tuple[str, bytes | list[str]]]:
+def _raw_rows(source: Source, layout: FileLayout) -> Iterator[tuple[str, bytes | list[str]]]:
     """Yield (place, bytes) for each line of a JSON Lines file, or (place, fields) for each row of
     a table."""
     width = len(layout.columns)
@@ -99,7 +103,7 @@ def _raw_rows(source: Source, layout: Layout) -> Iterator[tuple[str, bytes | lis
 
 
 def _parsed_record(
-    raw_row: bytes | list[str], layout: Layout, place: str, hook: Any = None
+    raw_row: bytes | list[str], layout: FileLayout, place: str, hook: Any = None
 ) -> Record | DataError:
     """Parse the record in a line or row. Return the record or an error.
 

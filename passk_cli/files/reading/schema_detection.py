@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, NoResultsError, ParameterError, PasskError
+from passk_cli.errors import DataError, FileWithoutResultsError, ParameterError, PasskError
 from passk_cli.files.database import (
     FILE_COLUMN,
     NO_HIVE_PARTITIONING_SQL,
@@ -23,23 +23,23 @@ from passk_cli.files.database import (
     shared_connection,
 )
 from passk_cli.files.reading.condition import names_in_condition
-from passk_cli.files.reading.layout import Batch, Layout
-from passk_cli.files.reading.non_result_files import ExcludedFileError, without_non_results
+from passk_cli.files.reading.layout import Batch, FileLayout
+from passk_cli.files.reading.non_result_files import ExcludedResultFileError, without_non_results
 from passk_cli.files.reading.records import first_bad_record_error
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
-    ATTEMPTS_TABLE_COLUMNS,
+    CONVERTED_TABLE_COLUMNS,
     LINE_NUMBER_AS_TASK,
-    REPORT_COLUMNS,
+    PASSK_OUTPUT_COLUMNS,
     ROLES,
     ColumnRoles,
-    absent_columns,
+    absent_identifying_columns,
     assign_roles,
-    field_columns,
+    columns_named_for_roles,
     find_column_and_keys,
     first_key,
     usual_columns,
-    without_absent_fields,
+    without_absent_identifying_fields,
 )
 from passk_cli.files.sources.arguments import model_names
 from passk_cli.files.sources.memory import category_orders, column_names, index_hint, register_table
@@ -62,7 +62,7 @@ from passk_cli.limits import MOST_COLUMNS
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.text import first_few, plural
 
-DELIMITERS = {"csv": ",;|", "tsv": "\t"}
+DELIMITERS_BY_TABLE_FORMAT = {"csv": ",;|", "tsv": "\t"}
 _MAX_FIRST_RECORDS = 100
 _SHELL_ASSIGNMENT_PATTERN = re.compile(r"(export )?\w+=")
 _NUMERIC_SQL_TYPE_PATTERN = re.compile("U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
@@ -97,7 +97,8 @@ class NormalizedFiles:
     files_without_requested_outcome : files of a folder that do not contain the requested outcome.
     known_format_errors : errors for skipped files that have a known format.
     skipped_file_errors : errors for all skipped files.
-    task_orders : the orders in which runs attempted the tasks, if the files contain these orders.
+    attempted_task_orders : the orders in which runs attempted the tasks, if the files contain these
+        orders.
     """
 
     batches: list[Batch] = field(default_factory=list)
@@ -111,9 +112,9 @@ class NormalizedFiles:
     run_count_by_model: dict[str, int] = field(default_factory=dict)
     empty_files: list[str] = field(default_factory=list)
     files_without_requested_outcome: list[str] = field(default_factory=list)
-    known_format_errors: list[NoResultsError] = field(default_factory=list)
-    skipped_file_errors: list[NoResultsError] = field(default_factory=list)
-    task_orders: set[tuple[str, ...]] = field(default_factory=set)
+    known_format_errors: list[FileWithoutResultsError] = field(default_factory=list)
+    skipped_file_errors: list[FileWithoutResultsError] = field(default_factory=list)
+    attempted_task_orders: set[tuple[str, ...]] = field(default_factory=set)
 
     @property
     def messages(self) -> tuple[Diagnostic, ...]:
@@ -134,15 +135,15 @@ class NormalizedFiles:
         for kind in kinds:
             self.first_file_by_task_kind.setdefault(kind, source.name)
 
-    def skip_file(self, source: Source, error: NoResultsError) -> None:
+    def skip_file_unless_explicit(self, source: Source, error: FileWithoutResultsError) -> None:
         """Skip a file in a folder. If the user named the file, raise the error instead."""
-        if source.is_explicit and not isinstance(error, ExcludedFileError):
+        if source.is_explicit and not isinstance(error, ExcludedResultFileError):
             raise error
         self.known_format_errors.append(error)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Inputs:
+class TablesAndNormalizedFiles:
     """All files to read, which are tables or files of known formats."""
 
     sources: Sequence[Source]
@@ -151,7 +152,11 @@ class Inputs:
 
 
 def detect_batches(
-    con: duckdb.DuckDBPyConnection, inputs: Inputs, request: Request, *, to_the_end: bool
+    con: duckdb.DuckDBPyConnection,
+    inputs: TablesAndNormalizedFiles,
+    request: Request,
+    *,
+    to_the_end: bool,
 ) -> tuple[list[Batch], dict[str, str]]:
     """Group files in batches, and find a model name for each file that contains no model name.
 
@@ -163,7 +168,7 @@ def detect_batches(
     attempts = inputs.normalized_files
     refused = len(attempts.known_format_errors)
     requested = [*request.by, *request.pool, *filter(None, [request.cluster])]
-    requested += field_columns(request.named_column_by_role)
+    requested += columns_named_for_roles(request.named_column_by_role)
     requested += names_in_condition(con, request.where) if request.where else []
     requested += request.conversion.extra_columns if request.conversion else ()
     nameless = {
@@ -172,7 +177,7 @@ def detect_batches(
         for source in batch.sources
         if source.label is not None or source.path in attempts.paths_without_model
     }
-    groups: dict[Any, list[tuple[Layout, Source]]] = {}
+    groups: dict[Any, list[tuple[FileLayout, Source]]] = {}
     roles_by_kinds: dict[object, ColumnRoles] = {}
     for source in inputs.tables:
         try:
@@ -186,12 +191,12 @@ def detect_batches(
             )
             roles_by_kinds[kinds] = roles
             if request.template is not None:
-                require_template_match(source, request, layout.kinds_by_column, roles)
-        except NoResultsError as error:
+                require_path_matches_template(source, request, layout.kinds_by_column, roles)
+        except FileWithoutResultsError as error:
             if source.frame is not None:
                 remedy = error.words + index_hint(source.frame)
-                raise error.with_changes(NoResultsError, remedy=remedy) from None
-            attempts.skip_file(source, error)
+                raise error.with_changes(FileWithoutResultsError, remedy=remedy) from None
+            attempts.skip_file_unless_explicit(source, error)
             continue
         if roles.model is None or source.label is not None:
             nameless.add(source.path)
@@ -208,7 +213,10 @@ def detect_batches(
         groups.setdefault(key, []).append((layout, source))
         if layout.kind not in ("csv", "frame"):
             attempts.add_task_kinds(source, layout.kinds_by_column.get(roles.task, ()))
-    batches = [*attempts.batches, *(_joined_batch(key[0], files) for key, files in groups.items())]
+    batches = [
+        *attempts.batches,
+        *(_batch_of_similar_files(key[0], files) for key, files in groups.items()),
+    ]
     if len(inputs.sources) > 1:
         batches, strays = without_non_results(batches)
         attempts.known_format_errors += strays
@@ -216,10 +224,11 @@ def detect_batches(
     del attempts.known_format_errors[refused:]
     if batches:
         named_files = {source.name for source in inputs.sources if source.is_explicit}
-        _require_matching_files(batches, request, attempts.skipped_file_errors, named_files)
+        _require_options_to_fit_files(batches, request, attempts.skipped_file_errors, named_files)
     else:
         errors = sorted(
-            attempts.skipped_file_errors, key=lambda error: not isinstance(error, ExcludedFileError)
+            attempts.skipped_file_errors,
+            key=lambda error: not isinstance(error, ExcludedResultFileError),
         )
         first, *other_errors = errors
         more = (
@@ -240,21 +249,25 @@ def detect_batches(
 
 def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> ColumnRoles:
     """Find the roles of the columns in a table. In tables, the option --outcome names a column."""
-    if kinds.keys() >= REPORT_COLUMNS:
-        raise NoResultsError(
+    if kinds.keys() >= PASSK_OUTPUT_COLUMNS:
+        raise FileWithoutResultsError(
             place,
             "this file is an output of passk, which contains no attempts",
             "give passk the result files from which this output was computed",
         )
     fields: dict[str, str] = {}
-    if kinds.keys() >= set(ATTEMPTS_TABLE_COLUMNS):
+    if kinds.keys() >= set(CONVERTED_TABLE_COLUMNS):
         # If the user sets a threshold, passk compares the score with the threshold and ignores the
         # verdict column.
-        fields = {role: role for role in ATTEMPTS_TABLE_COLUMNS if role in ROLES}
+        fields = {role: role for role in CONVERTED_TABLE_COLUMNS if role in ROLES}
         fields["outcome"] = "outcome" if request.passing_score is None else "score"
     in_path = request.template.column_names if request.template is not None else ()
     fields |= {name: name for name in in_path if name in ROLES and name in kinds}
-    fields |= request.fields if request.is_mapped else without_absent_fields(request.fields, kinds)
+    fields |= (
+        request.fields
+        if request.is_mapped
+        else without_absent_identifying_fields(request.fields, kinds)
+    )
     if request.outcome is not None:
         if "outcome" in request.fields:
             raise ParameterError(
@@ -270,34 +283,34 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
         # If no option names the score column, the outcome column contains the score.
         other_roles = [role for role in request.required_attempt_facts if role != "score"]
         outcome = assign_roles(
-            place, kinds, fields, other_roles, request.judges_no_score, request.by
+            place, kinds, fields, other_roles, request.are_scores_left_unjudged, request.by
         ).outcome
         fields |= {"outcome": outcome, "score": outcome} if outcome else {}
     roles = request.required_attempt_facts
     try:
         return request.assign_roles(place, kinds, fields)
-    except NoResultsError as error:
+    except FileWithoutResultsError as error:
         without_kinds: dict[str, set[str]] = {
-            c: {"text"} for c in absent_columns(request.fields, kinds)
+            c: {"text"} for c in absent_identifying_columns(request.fields, kinds)
         }
         if error.name == "no-such-column" and without_kinds:
             with_absent = {**kinds, **without_kinds}
             try:
                 roles_with_absent = assign_roles(
-                    place, with_absent, fields, roles, request.judges_no_score, request.by
+                    place, with_absent, fields, roles, request.are_scores_left_unjudged, request.by
                 )
-            except NoResultsError:
+            except FileWithoutResultsError:
                 raise error from None
-            raise ExcludedFileError(
+            raise ExcludedResultFileError(
                 error, roles_with_absent.outcome or roles_with_absent.c
             ) from None
         raise
 
 
-def require_template_match(
+def require_path_matches_template(
     source: Source, request: Request, kinds: Mapping[str, set[str]], roles: ColumnRoles | None
 ) -> None:
-    """Raise ExcludedFileError if the path of a file with results does not match --path.
+    """Raise ExcludedResultFileError if the path of a file with results does not match --path.
 
     roles : roles of the columns, including columns from the path template, or None for a harness.
     """
@@ -305,14 +318,14 @@ def require_template_match(
         return
     problem = f"the path of the file does not match {request.template.text}"
     remedy = "write * for parts that differ and **/ for folders, or leave the file out"
-    error = NoResultsError(source.name, problem, remedy, name="bad-path")
-    raise ExcludedFileError(error, None if roles is None else roles.outcome or roles.c)
+    error = FileWithoutResultsError(source.name, problem, remedy, name="bad-path")
+    raise ExcludedResultFileError(error, None if roles is None else roles.outcome or roles.c)
 
 
-def _require_matching_files(
+def _require_options_to_fit_files(
     batches: Sequence[Batch],
     request: Request,
-    passed_over: Iterable[NoResultsError],
+    passed_over: Iterable[FileWithoutResultsError],
     named_files: Collection[str],
 ) -> None:
     """Raise DataError if options exclude files with results, or if no file has a column that
@@ -322,7 +335,7 @@ def _require_matching_files(
     error.
     """
     outcomes = {None, *(batch.roles.outcome or batch.roles.c for batch in batches)}
-    refused = [e for e in passed_over if isinstance(e, ExcludedFileError)
+    refused = [e for e in passed_over if isinstance(e, ExcludedResultFileError)
             and (e.outcome in outcomes or str(e.place) in named_files)]  # fmt: skip
     if refused:
         first = refused[0]
@@ -333,7 +346,7 @@ def _require_matching_files(
         raise first.with_changes(DataError, problem=problem)
     for role, column in request.fields.items():
         if all(
-            role not in without_absent_fields({role: column}, b.layout.kinds_by_column)
+            role not in without_absent_identifying_fields({role: column}, b.layout.kinds_by_column)
             for b in batches
         ):
             assign_roles(
@@ -347,7 +360,7 @@ def _table_layout(
     request: Request,
     columns: Sequence[str],
     to_the_end: bool,
-) -> Layout:
+) -> FileLayout:
     if source.frame is not None:
         layout = _frame_layout(con, source)
         return replace(layout, joined_columns=request.joined_columns(layout.kinds_by_column))
@@ -388,7 +401,9 @@ def _table_layout(
     return replace(layout, joined_columns=request.joined_columns(layout.kinds_by_column))
 
 
-def _joined_batch(roles: ColumnRoles, files: Sequence[tuple[Layout, Source]]) -> Batch:
+def _batch_of_similar_files(
+    roles: ColumnRoles, files: Sequence[tuple[FileLayout, Source]]
+) -> Batch:
     first = files[0][0]
     kinds: dict[str, frozenset[str]] = {name: frozenset() for name, _ in first.columns}
     constants: dict[str, dict[str, str]] = {}
@@ -407,18 +422,18 @@ def _joined_batch(roles: ColumnRoles, files: Sequence[tuple[Layout, Source]]) ->
     return Batch(joint, roles, tuple(source for _, source in files))
 
 
-def _frame_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
+def _frame_layout(con: duckdb.DuckDBPyConnection, source: Source) -> FileLayout:
     table = source.path.strip("<>")
     register_table(con, source.frame, table)
     require_distinct_names(source.name, column_names(source.frame))
     columns = columns_from_describe(con.execute(f"DESCRIBE SELECT * FROM {table}").fetchall())
     orders = category_orders(source.frame)
-    return Layout("frame", "a DataFrame", columns, table_name=table, category_orders=orders)
+    return FileLayout("frame", "a DataFrame", columns, table_name=table, category_orders=orders)
 
 
 def detect_layout(
     con: duckdb.DuckDBPyConnection, source: Source, forced: str | None, *, to_the_end: bool = False
-) -> Layout:
+) -> FileLayout:
     """Detect the layout of a file from its first bytes.
 
     forced : the format that --from names, or None.
@@ -431,7 +446,7 @@ def detect_layout(
         return _parquet_layout(con, source)
     expected = "expected JSONL, CSV or Parquet"
     if not start.strip():
-        raise NoResultsError(source.name, "the file is empty", expected)
+        raise FileWithoutResultsError(source.name, "the file is empty", expected)
     if forced == "parquet":
         settles = [SuggestedFix({"--from": None}, "detects the format")]
         raise DataError(
@@ -448,8 +463,8 @@ def detect_layout(
         text = start[: error.start].decode()
     if not text.strip():
         problem = "the file contains only control characters"
-        raise NoResultsError(source.name, problem, expected, name="unknown-format")
-    if forced in DELIMITERS or (forced is None and text.lstrip()[0] not in "{["):
+        raise FileWithoutResultsError(source.name, problem, expected, name="unknown-format")
+    if forced in DELIMITERS_BY_TABLE_FORMAT or (forced is None and text.lstrip()[0] not in "{["):
         return _delimited_layout(source, text, forced)
     first = text.lstrip().split("\n", 1)[0].strip()
     lines = first[0] == "{" and forced != "json"
@@ -468,7 +483,7 @@ def detect_layout(
 def file_column_names(source: Source) -> Sequence[str]:
     """The names of the columns and nested fields of a file. The list is empty if passk cannot read
     the file."""
-    from passk_cli.files.formats.format import sniff_file as beginning
+    from passk_cli.files.formats.format import file_with_detected_structure as beginning
 
     if source.frame is not None:
         return column_names(source.frame)
@@ -499,18 +514,18 @@ def _merged_columns(records: Iterable[object]) -> tuple[tuple[str, frozenset[str
 
 def _lines_layout(
     con: duckdb.DuckDBPyConnection, source: Source, text: str, is_complete: bool
-) -> Layout:
+) -> FileLayout:
     # splitlines() also splits at U+2028, which may occur inside a JSON string.
     lines: Iterable[str | bytes] = text.split("\n")
     if is_complete and len(text) >= HEAD_BYTES:
-        lines = chain(lines, _records_with_distinct_keys(con, source, lines=True))
+        lines = chain(lines, _one_record_per_key_set(con, source, lines=True))
     columns = _merged_columns(json_or_none(line) for line in lines)
     if not columns:
-        fault = first_bad_record_error(source, Layout("jsonl", "", ()))
-        raise fault or NoResultsError(
+        fault = first_bad_record_error(source, FileLayout("jsonl", "", ()))
+        raise fault or FileWithoutResultsError(
             source.name, "the file contains no records", "check whether the file is JSON Lines"
         )
-    return Layout(
+    return FileLayout(
         "jsonl",
         "one JSON record per line",
         columns,
@@ -519,7 +534,7 @@ def _lines_layout(
     )
 
 
-def _records_with_distinct_keys(
+def _one_record_per_key_set(
     con: duckdb.DuckDBPyConnection, source: Source, *, lines: bool
 ) -> list[str]:
     rows = con.execute(
@@ -530,12 +545,12 @@ def _records_with_distinct_keys(
     return [text for (text,) in rows.fetchall()]
 
 
-def _document_layout(con: duckdb.DuckDBPyConnection, source: Source, text: str) -> Layout:
+def _document_layout(con: duckdb.DuckDBPyConnection, source: Source, text: str) -> FileLayout:
     """The layout of a JSON document that contains an array of records.
 
     text : the text of a short document, or "" for a long document, which DuckDB reads.
     """
-    layout = Layout("json", "a JSON document", (), compression=source.compression)
+    layout = FileLayout("json", "a JSON document", (), compression=source.compression)
     document = json_or_none(text)
     records: list[Any] = document if isinstance(document, list) else [document]
     if all(isinstance(record, dict) for record in records) and (
@@ -549,7 +564,7 @@ def _document_layout(con: duckdb.DuckDBPyConnection, source: Source, text: str) 
         ).fetchall()
         records = [json.loads(text) for (text,) in rows]
         if len(records) == _MAX_FIRST_RECORDS:
-            records += map(json.loads, _records_with_distinct_keys(con, source, lines=False))
+            records += map(json.loads, _one_record_per_key_set(con, source, lines=False))
     except (duckdb.Error, ValueError, RecursionError) as error:
         raise first_bad_record_error(source, layout) or DataError(
             source.name,
@@ -558,19 +573,19 @@ def _document_layout(con: duckdb.DuckDBPyConnection, source: Source, text: str) 
             name="bad-record",
         ) from None
     if not any(records):
-        raise NoResultsError(
+        raise FileWithoutResultsError(
             source.name, "the JSON document is empty", "check whether the run wrote its results"
         )
     if columns := _merged_columns(records):
         return replace(layout, columns=columns)
-    raise NoResultsError(
+    raise FileWithoutResultsError(
         source.name, "this JSON document contains no records", "passk expects an array of records"
     )
 
 
-def _delimited_layout(source: Source, text: str, forced: str | None) -> Layout:
+def _delimited_layout(source: Source, text: str, forced: str | None) -> FileLayout:
     first = io.StringIO(text, newline="").readline().rstrip("\r\n")
-    allowed = DELIMITERS[forced] if forced else ",;\t|"
+    allowed = DELIMITERS_BY_TABLE_FORMAT[forced] if forced else ",;\t|"
     delimiter = max(allowed, key=first.count)
     rows = delimited_rows(io.StringIO(text, newline=""), delimiter)
     # A column without a name, such as a pandas index, is named by its position.
@@ -587,11 +602,13 @@ def _delimited_layout(source: Source, text: str, forced: str | None) -> Layout:
         elif first.startswith("<?xml"):
             problem = "passk does not read XML"
             remedy = "write JSON, JSON Lines or a table, for example pytest --passk-out FILE.jsonl"
-        raise NoResultsError(source.name, problem, remedy, name="unknown-format")
+        raise FileWithoutResultsError(source.name, problem, remedy, name="unknown-format")
     if len(names) > 2 and sum(map(bool, header)) == 1:
         below = next((line for line, row in rows if len(row) == len(names) and all(row)), 2)
         problem = "this line is a title and does not contain the column names"
-        raise NoResultsError(f"{source.name}:1", problem, f"remove the lines above line {below}")
+        raise FileWithoutResultsError(
+            f"{source.name}:1", problem, f"remove the lines above line {below}"
+        )
     require_distinct_names(source.name, names)
     filled = [row for _, row in islice(rows, 200) if row][:100]
     kinds = {
@@ -600,7 +617,9 @@ def _delimited_layout(source: Source, text: str, forced: str | None) -> Layout:
     }
     sign = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}[delimiter]
     columns = tuple((name, frozenset(values)) for name, values in kinds.items())
-    return Layout("csv", f"{sign}-separated with a header", columns, delimiter, source.compression)
+    return FileLayout(
+        "csv", f"{sign}-separated with a header", columns, delimiter, source.compression
+    )
 
 
 def require_distinct_names(place: str, names: Sequence[str]) -> None:
@@ -614,7 +633,7 @@ def require_distinct_names(place: str, names: Sequence[str]) -> None:
         raise DataError(place, problem, "rename one column", name="ambiguous-column")
 
 
-def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
+def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> FileLayout:
     try:
         described = con.execute(
             f"DESCRIBE SELECT * FROM read_parquet($p{NO_HIVE_PARTITIONING_SQL})", {"p": source.path}
@@ -624,7 +643,7 @@ def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
     # DuckDB renames a repeated column x to x_1, so the names are taken from the Parquet schema.
     columns = [key for key in parquet_keys(source.path, con) if "." not in key]
     require_distinct_names(source.name, columns)
-    return Layout("parquet", "Parquet", columns_from_describe(described))
+    return FileLayout("parquet", "Parquet", columns_from_describe(described))
 
 
 def columns_from_describe(

@@ -448,8 +448,8 @@ codecs.register_error(_LATIN1_HANDLER, _decode_as_latin1)
 def _copy_stream(stream: IO[bytes], copy: Path, name: str) -> str:
     """Copy a stream to a file, because passk reads data twice (first the columns, then the rows).
 
-    Errors: NoResultsError for data that cannot be results, for example from /dev/zero. DataError if
-    the stream would fill the disk.
+    Errors: FileWithoutResultsError for data that cannot be results, for example from /dev/zero.
+    DataError if the stream would fill the disk.
     """
     room, size = shutil.disk_usage(copy.parent).free // 2, 0
     with open(copy, "wb") as file:

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import NoneType
 from typing import IO, TYPE_CHECKING, Any
 
-from passk_cli.errors import BadRecordError, DataError, NoResultsError
+from passk_cli.errors import BadRecordError, DataError, FileWithoutResultsError
 from passk_cli.files.database import NO_HIVE_PARTITIONING_SQL
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import truncated_text
@@ -263,7 +263,7 @@ def detect_encoding(start: bytes) -> str:
 
 
 def refuse_binary(name: str, start: bytes) -> None:
-    """Raise NoResultsError for binary data, or DataError if the data may contain results."""
+    """Raise FileWithoutResultsError for binary data, or DataError if it may contain results."""
     if start.startswith(_UTF16_MARKS):
         return
     for sign, (kind, remedy) in _UNSUPPORTED_FILE_TYPES.items():
@@ -282,7 +282,7 @@ def refuse_binary(name: str, start: bytes) -> None:
         if b"[Content_Types].xml" in start:
             problem = "this is an Excel workbook, which passk does not read"
             remedy = "save its sheet as CSV"
-        raise NoResultsError(name, problem, remedy, name="unknown-format")
+        raise FileWithoutResultsError(name, problem, remedy, name="unknown-format")
 
 
 def without_suffixes(name: str) -> str:

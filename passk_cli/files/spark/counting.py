@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.counting.outcome_word_messages import word_messages
-from passk_cli.files.counting.raw_text_checks import ATTEMPTS_WITHOUT_GROUP_NOTE
+from passk_cli.files.counting.outcome_word_messages import outcome_word_verdict_messages
+from passk_cli.files.counting.raw_text_checks import ATTEMPTS_WITHOUT_BY_VALUE_NOTE
 from passk_cli.files.database import quote_name, shared_connection
-from passk_cli.files.reading.layout import Layout
+from passk_cli.files.reading.layout import FileLayout
 from passk_cli.files.request import MISSING_FIXES, Request
 from passk_cli.files.roles import (
     AMOUNT_UNITS,
@@ -27,8 +27,8 @@ from passk_cli.files.roles import (
     amount_addends,
     amount_sql,
     combined_columns,
+    outcome_verdict_sql,
     reaches_threshold_sql,
-    verdict_sql,
 )
 from passk_cli.files.sources.source import SKIP_BAD_LINES_FIX
 from passk_cli.files.spark.rows import BAD_ROW_COLUMN, SparkRows, quote_column, read_rows
@@ -188,7 +188,7 @@ def _counts_from_groups(
     con, amounts = shared_connection(), _amount_columns(rows, request)
     kinds = tuple((column, frozenset({"text"})) for column in (*rows.columns, *columns))
     joined = request.joined_columns({column: {"text"} for column, _ in kinds})
-    layout = Layout("spark", "", kinds, joined_columns=joined)
+    layout = FileLayout("spark", "", kinds, joined_columns=joined)
     groups = {f"group{i}": f"coalesce({quote_name(c)}, '')" for i, c in enumerate(request.by)}
     values = {
         role: layout.column_text_sql(request.named_column_by_role[role], ())
@@ -201,7 +201,7 @@ def _counts_from_groups(
     series = ("model", *groups)
     # With `--all`, the cluster has already applied `--passes`, `--fails` and the threshold.
     passes, fails = ((), ()) if request.all_of else (request.passes, request.fails)
-    verdict = verdict_sql("outcome", request.passing_score, passes=passes, fails=fails)
+    verdict = outcome_verdict_sql("outcome", request.passing_score, passes=passes, fails=fails)
     con.register("home_", table)
     con.execute(
         f"CREATE OR REPLACE TEMP TABLE judged_ AS SELECT {verdict} AS verdict, *"
@@ -215,7 +215,7 @@ def _counts_from_groups(
             "SELECT trim(outcome) AS word, sum(times)::BIGINT AS times, any_value(verdict)"
             " FROM judged_ WHERE outcome IS NOT NULL GROUP BY word ORDER BY times DESC, word"
         ).fetchall()
-        messages += word_messages(words, request, rows.place)
+        messages += outcome_word_verdict_messages(words, request, rows.place)
     # If attempts without an outcome are left out, the amounts of such attempts are also left out.
     counting = "true" if request.missing == "fail" else "verdict IS NOT NULL"
     sums = "".join(
@@ -247,7 +247,7 @@ def _counts_from_groups(
         if role in _SUPPORTED_ROLES
     }
     messages += [
-        ATTEMPTS_WITHOUT_GROUP_NOTE(attempts=without, column=column)
+        ATTEMPTS_WITHOUT_BY_VALUE_NOTE(attempts=without, column=column)
         for i, column in enumerate(request.by)
         if (without := int(n[cells[f"group{i}"] == ""].sum()))
     ]

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from passk_cli.files.attempts.solutions import (
-    count_unparsed,
-    lowest_similar_keys,
-    normalized_python,
+    count_unparsable_attempts,
+    lowest_similar_key_by_key,
+    normalize_python_with_validity,
     register_sql_functions,
     similarity_groups,
     solution_key_sql,
@@ -47,23 +47,23 @@ NO_PYTHON = [
 
 @pytest.mark.parametrize(("first", "second"), SAME_PYTHON)
 def test_equivalent_python_programs_have_one_form(first: str, second: str) -> None:
-    assert normalized_python(first) == normalized_python(second)
-    assert normalized_python(first)[1]
+    assert normalize_python_with_validity(first) == normalize_python_with_validity(second)
+    assert normalize_python_with_validity(first)[1]
 
 
 @pytest.mark.parametrize(("first", "second"), OTHER_PYTHON)
 def test_different_python_programs_have_different_forms(first: str, second: str) -> None:
-    assert normalized_python(first)[0] != normalized_python(second)[0]
-    assert normalized_python(first)[1]
+    assert normalize_python_with_validity(first)[0] != normalize_python_with_validity(second)[0]
+    assert normalize_python_with_validity(first)[1]
 
 
 @pytest.mark.parametrize("text", NO_PYTHON, ids=lambda text: text[:12].encode("ascii", "replace"))
 def test_text_that_is_not_python_falls_back_to_itself(text: str) -> None:
-    assert normalized_python(f" \n{text}\t ") == (text, False)
+    assert normalize_python_with_validity(f" \n{text}\t ") == (text, False)
 
 
 def test_warnings_of_python_source_are_not_shown(recwarn: pytest.WarningsRecorder) -> None:
-    assert normalized_python("x = '\\d' if 1is 2 else 3")[1]
+    assert normalize_python_with_validity("x = '\\d' if 1is 2 else 3")[1]
     assert not recwarn.list
 
 
@@ -72,7 +72,7 @@ def test_forms_are_correct_in_many_threads() -> None:
     workers = [
         threading.Thread(
             target=lambda i=i: forms.extend(
-                normalized_python(f"x = '\\d' + {i}") for _ in range(20)
+                normalize_python_with_validity(f"x = '\\d' + {i}") for _ in range(20)
             )
         )
         for i in range(8)
@@ -108,14 +108,14 @@ def test_keys_are_equal_for_equal_normal_forms() -> None:
     assert len({python[i] for i in (0, 1, 3, 4)}) == 1
     sizes = np.ones(len(texts), dtype=np.int64)
     # "ab" and the empty text are Python; the five with two words are not.
-    assert count_unparsed(np.array(python), sizes) == 5
+    assert count_unparsable_attempts(np.array(python), sizes) == 5
     programs = [text for pair in SAME_PYTHON for text in pair]
     groups = keys([*programs, *programs], "python")
     assert groups[: len(programs)] == groups[len(programs) :]
     assert [a == b for a, b in zip(groups[::2], groups[1::2], strict=True)] == [True] * len(
         groups[::2]
     )
-    assert count_unparsed(np.array(groups), np.ones(len(groups), dtype=np.int64)) == 0
+    assert count_unparsable_attempts(np.array(groups), np.ones(len(groups), dtype=np.int64)) == 0
 
 
 words = st.lists(st.sampled_from(["a", "b", "(", ")", "x1"]), max_size=8).map(" ".join)
@@ -160,7 +160,7 @@ def test_solutions_are_grouped_by_cell() -> None:
         3: {2: "x  # two", 1: "x  # one"},
         103: {1: "\ud800"},
     }
-    assert lowest_similar_keys(cells[0], 1.0) == {1: 1, 5: 5, 9: 1}
-    assert lowest_similar_keys(cells[3], 1.0) == {1: 1, 2: 2}
-    assert lowest_similar_keys(cells[3], 1.0, "python") == {1: 1, 2: 1}
+    assert lowest_similar_key_by_key(cells[0], 1.0) == {1: 1, 5: 5, 9: 1}
+    assert lowest_similar_key_by_key(cells[3], 1.0) == {1: 1, 2: 2}
+    assert lowest_similar_key_by_key(cells[3], 1.0, "python") == {1: 1, 2: 1}
     assert list(texts_by_cell([])) == []

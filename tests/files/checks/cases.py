@@ -557,7 +557,10 @@ def honest(seed: int = 1) -> Iterator[tuple[str, Rows]]:
         "two models",
         [{"model": m, **row} for i, m in enumerate("ab") for row in attempts(30, 6, draws=i)],
     )
-    yield "judged", attempts(30, 6, judge_by_pass_rule=lambda t, a, p: draw.choice([1, 2, 3, 4, 5]))
+    yield (
+        "judged",
+        attempts(30, 6, judge_by_harness_pass_rule=lambda t, a, p: draw.choice([1, 2, 3, 4, 5])),
+    )
     yield "confidence", attempts(30, 6, confidence=any_of("low", "mid", "high"))
     yield "answer", attempts(30, 6, answer=lambda t, a, p: "right" if p else draw.choice("abc"))
     yield "error", attempts(30, 6, error=lambda t, a, p: None if p else draw.choice(["E1", "E2"]))

@@ -343,9 +343,9 @@ def test_evenness_separates_planned_columns_from_results() -> None:
     cell, value = np.repeat(np.arange(30), 6), np.tile([0, 0, 0, 1, 1, 1], 30)
     laid = column_evenness(cell, value)
     assert (
-        laid.dispersion_ratio,
+        laid.dispersion_to_shuffled_ratio,
         laid.is_below_all_shuffles,
-        laid.is_certainly_planned,
+        laid.are_values_certainly_planned,
         laid.varying_cell_share,
     ) == (
         0.0,
@@ -353,9 +353,9 @@ def test_evenness_separates_planned_columns_from_results() -> None:
         True,
         1.0,
     )
-    assert not column_evenness(cell, random.permutation(value)).is_likely_planned
+    assert not column_evenness(cell, random.permutation(value)).are_values_likely_planned
     # A property of the task does not vary within one.
-    assert not column_evenness(cell, cell % 3).is_certainly_planned
+    assert not column_evenness(cell, cell % 3).are_values_certainly_planned
     assert column_evenness(cell, np.zeros_like(cell)).varying_cell_share == 0
     assert column_evenness(np.arange(5), np.arange(5)).cell_count == 0
 

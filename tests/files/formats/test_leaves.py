@@ -16,7 +16,7 @@ import passk_cli
 from passk_cli import PasskWarning
 from passk_cli.errors import PasskError
 from passk_cli.files.formats import FORMATS
-from passk_cli.files.formats.format import Format, Row, RowRequest, sniff_file
+from passk_cli.files.formats.format import Format, Row, RowRequest, file_with_detected_structure
 from passk_cli.files.sources.source import Source
 from passk_cli.text import printable_json
 from tests.conftest import jsonl
@@ -77,7 +77,7 @@ def encoded(document: Any, lines: bool, name: str) -> bytes:
 def read_rows(form: Format, path: Path) -> None:
     """Read all rows of a file with each of its outcomes."""
     packing = "gzip" if path.suffix == ".gz" else "none"
-    file = sniff_file(Source(str(path), str(path), None, packing))
+    file = file_with_detected_structure(Source(str(path), str(path), None, packing))
     if not form.recognises(file):
         return
     contents = form.contents(file)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from passk_cli.files.formats import FORMATS, recognise_format
-from passk_cli.files.formats.format import sniff_file
+from passk_cli.files.formats.format import file_with_detected_structure
 from passk_cli.files.sources.arguments import expand_arguments
 from tests.conftest import Write
 from tests.files.formats.cells import DATA
@@ -81,7 +81,7 @@ _NO_PADDING = ("human-eval", "bigcode-generations", "swe-bench-pro")
 def formats_of(path: Path, spool: Path) -> list[str]:
     """The format of a file, and all other harness formats that also recognise it."""
     (source,) = expand_arguments([str(path)], spool)
-    recognised = recognise_format(sniff_file(source))
+    recognised = recognise_format(file_with_detected_structure(source))
     if recognised is None:
         return []
     head, first = recognised
