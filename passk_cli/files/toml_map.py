@@ -1,8 +1,9 @@
-"""Read maps, which define the roles of the columns in the result files of a team.
+"""Read maps. A map defines the roles of the columns in result files.
 
-A map is a table `[data]`, or several tables `[[data]]`, in passk.toml next to the data or in the
-file of --map. The keys of a table are roles and reading options. The keys `files` and `has` define
-which files the table covers. The options in a table have the same effect as on the command line.
+A map is a table `[data]`, or several tables `[[data]]`, in the file passk.toml next to the data, or
+in the file that --map names. The keys of a table are roles and options for reading. The keys
+`files` and `has` define which files the table covers. The options in a table have the same effect
+as on the command line.
 """
 
 from __future__ import annotations
@@ -89,12 +90,12 @@ def option_by_map_key() -> dict[str, DeclaredOption]:
 class ColumnMap:
     """A table of a map. The table defines the roles of columns in some files.
 
-    place : the path of the map, which messages name.
+    place : the path of the map, which appears in messages.
     folder : the folder that contains the map.
-    file_patterns : patterns of file names that the table covers.
+    file_patterns : patterns for the names of the files that the table covers.
     required_columns : columns that a file must contain.
     columns_by_role : maps roles to columns.
-    options : maps fields of `Request` to values.
+    options : the value of each option, with the field of `Request` as the key.
     """
 
     place: str
@@ -110,8 +111,8 @@ class ColumnMap:
         return self.options.get("records") or ""
 
     def matches_file_name(self, source: Source) -> bool:
-        """Whether the name of a file matches `file_patterns`. Data in memory matches every table of
-        a map.
+        """Whether the name of a file matches a pattern in `file_patterns`. The result is also true
+        if there are no patterns, or if the data does not come from a named file.
         """
         if not self.file_patterns or source.frame is not None or not source.origin_path:
             return True
@@ -120,7 +121,8 @@ class ColumnMap:
         return any(fnmatch(name, pattern) for name in names for pattern in self.file_patterns)
 
     def missing_columns(self, columns: Sequence[str]) -> list[str]:
-        """The columns in `required_columns` that a file does not contain at any depth."""
+        """The columns in `required_columns` that a file does not contain, not even in nested
+        records."""
         return [
             n for n in self.required_columns if not any(f".{c}".endswith(f".{n}") for c in columns)
         ]
@@ -143,7 +145,8 @@ def apply_maps(
 ) -> tuple[list[Source], Request, list[Diagnostic]]:
     """Apply a map to a request. Return the files to read, the new request, and messages.
 
-    Errors: ParameterError for an invalid map, or if the map covers none of the files.
+    Errors: ParameterError if the map is invalid, if it does not cover a file that the user named,
+        or if it covers none of the files.
     """
     without = replace(request, map=NO_MAP)
     path = _adjacent_map_path(data) if request.map is None else request.map
@@ -186,7 +189,8 @@ def apply_maps(
 def read_maps(map_source: Any) -> list[ColumnMap]:
     """Read the tables of a map, from a file or from Python objects.
 
-    Errors: ParameterError that names the line, for an unknown key, a wrong value or an empty value.
+    Errors: ParameterError for an unknown key, a wrong value or an empty value. The error names the
+        line of the key.
     """
     if isinstance(map_source, Mapping | list | tuple):
         text, name = "", ""
@@ -306,7 +310,7 @@ class _MapTable:
 
 
 def _as_option_text(value: Any) -> Any:
-    """Convert a value of a map to the text of an option on the command line."""
+    """Convert each number or date in a map to text, as on the command line."""
     if isinstance(value, list | tuple):
         return [_as_option_text(item) for item in value]
     if isinstance(value, bool | str | Mapping):

@@ -1,4 +1,5 @@
-"""Lists of words in column names, from which passk guesses the meaning of columns.
+"""Lists of words that occur in column names. passk uses these lists to guess the meaning of
+columns.
 
 `roles.name_words` splits a column name into words. A list of words matches a column name if the
 name contains a word of the list. Lists named `…_NAMES` contain complete column names, in lower case

@@ -1,7 +1,7 @@
 """Statistical inference: functions that take arrays and return arrays.
 
-This folder contains intervals, exact distributions of weighted means, weights, paired tests,
-adjustments of p-values for many tests, bands, extrapolation, and designs of evaluations. Each
-random stream is named by its purpose. The functions do not use names of models, options or texts of
-reports, and they read no files.
+The modules compute intervals, exact distributions of weighted means, bootstrap weights, paired
+tests, adjusted p-values, bands, extrapolations, and designs of evaluations. The name of each random
+stream is the purpose of the stream. The functions do not use model names, options or report texts,
+and they do not read files.
 """

@@ -13,19 +13,19 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     """p-values adjusted by Holm's method, which bounds the probability of any false rejection.
 
     The adjusted i-th smallest p-value is max_{j≤i} m_j·p_(j). In this formula, p_(1) ≤ … ≤ p_(m)
-    are the sorted p-values, and m_j = m−j+1 is the number of tests that remain. If the smallest
-    p-value that each test can reach is known, m_j is the number of tests that can reach p_(j): m_j
-    = #{i ≥ j : smallest_(i) ≤ p_(j)}. A test that cannot be significant therefore does not raise
-    the p-values of the tests that can.
+    are the sorted p-values, and m_j = m−j+1 is the number of tests from rank j on. If you give the
+    smallest possible p-value of each test, m_j counts only the tests that can reach p_(j): m_j =
+    #{i ≥ j : smallest_(i) ≤ p_(j)}. Therefore, a test that cannot be significant does not raise the
+    p-values of the other tests.
 
     The bound is valid for any dependence between the tests, because Holm's stepwise procedure is a
     closed test. The smallest possible p-value of a test may depend only on quantities that the test
     conditions on, such as the sizes of the differences or the total numbers of passes.
 
-    p : p-values of one family of tests, floats in [0, 1] of any shape. If a test is impossible, its
-        p-value is NaN, stays NaN, and is not counted in m.
+    p : p-values of one family of tests, in an array of any shape. If a test is impossible, its
+        p-value is NaN. NaN stays NaN and is not counted in m.
     smallest : the smallest possible p-value of each test; None if every test can reach 0.
-    Returns floats in [p, 1] in the shape and order of p.
+    Returns the adjusted p-values, in the shape and order of p. Each one is between p and 1.
     Errors: ValueError if a p-value is outside [0, 1] or below its smallest possible value.
     Source: Holm 1979; Tarone 1990; Westfall & Wolfinger 1997; Hommel & Krummenauer 1998.
 
@@ -52,13 +52,13 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
 def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     """p-values adjusted by Benjamini and Hochberg's method, which bounds the false discovery rate.
 
-    The adjusted i-th smallest of m p-values is min_{j≥i} m·p_(j)/j. If you reject hypotheses with
-    an adjusted p-value of at most q, the false discovery rate (the expected share of false
-    rejections) is at most q. This bound requires that the tests are independent or positively
-    dependent.
+    For m p-values, the i-th smallest adjusted p-value is min_{j≥i} m·p_(j)/j. If you reject
+    hypotheses with an adjusted p-value of at most q, the false discovery rate (the expected share
+    of false rejections) is at most q. This bound requires that the tests are independent or
+    positively dependent.
 
     p : p-values as for `holm`.  smallest : not used, so every test is counted in m.
-    Returns floats in [p, 1] in the shape and order of p.
+    Returns the adjusted p-values, in the shape and order of p. Each one is between p and 1.
     Errors: ValueError if a value is outside [0, 1].
     Source: Benjamini & Hochberg 1995.
 

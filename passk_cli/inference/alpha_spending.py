@@ -6,11 +6,11 @@ share t of the planned tasks is complete, the looks have spent at most α*(t) = 
 is tiny at early looks and close to α near the end.
 
 The method treats the score statistic of the completed tasks as a Brownian motion. Between two
-looks, the statistic gains a normal increment with the variance of the tasks in between. The
-boundary b_i at look i is chosen so that the probability of a first crossing at look i equals the
-part of α that look i may spend. The ordinary intervals and tests at level 1 − 2 (1 − Φ(b_i)) then
-have an error rate of at most α over all looks, if the times of the looks do not depend on the
-results.
+looks, the statistic changes by a normal increment, which comes from the tasks between the looks.
+The boundary b_i at look i is chosen so that the probability of a first crossing at look i equals
+the part of α that look i may spend. At look i, use the ordinary intervals and tests at level 1 − 2
+(1 − Φ(b_i)). The error rate over all looks is then at most α, if the times of the looks do not
+depend on the results.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _BOUNDARY_DECIMALS = 6
 
 
 def alpha_spent(share: float, alpha: float) -> float:
-    """The part of α, in [0, alpha], that looks may spend until a share of the tasks is complete.
+    """The part of α that looks may spend until the given share of the tasks is complete.
 
     >>> [round(alpha_spent(share, 0.05), 7) for share in (0.2, 0.6, 1.0)]
     [1.1e-06, 0.0076161, 0.05]
@@ -55,7 +55,8 @@ def z_boundaries(shares: tuple[float, ...], alpha: float) -> list[float]:
     """The boundary of |z| at each look; infinite if a look may spend less than
     `SMALLEST_LOOK_ALPHA`.
 
-    shares : shares of the planned tasks at the looks, increasing, in (0, 1].
+    shares : the share of the planned tasks that is complete at each look. The shares increase, and
+        are above 0 and at most 1.
     alpha : two-sided significance level, in (0, 1).
     Boundaries are rounded up to 6 decimals, so that results do not depend on the processor's
     rounding errors.
@@ -116,16 +117,18 @@ def level_at_boundary(limit: float) -> float:
 def decision_chances(
     distance: float, error: float, share: float, final: float, prior: float
 ) -> tuple[float, float]:
-    """The probabilities that a rule passes and that it fails at the last planned look.
+    """The probability that a rule passes at the last planned look, and the probability that it
+    fails.
 
     The true distance from the limit of the rule has the prior distribution N(0, prior²). Given the
     completed tasks, the true distance has the distribution N(κ d, κ s²) with κ = 1 / (1 + (s /
-    prior)²). The function adds the sampling error of the remaining tasks to this distribution. The
-    rule gets a verdict at the last look if the mean is then at least `final` standard errors away
+    prior)²). The function adds the sampling error of the remaining tasks to this distribution. At
+    the last look, the rule gets a verdict if the estimate is at least `final` standard errors away
     from the limit.
 
     distance : d, the estimate minus the limit of the rule.  error : s > 0, the standard error of d.
-    share : complete share of the plan, in (0, 1).  final : boundary of |z| at the last look.
+    share : share of the planned tasks that is complete, in (0, 1).  final : boundary of |z| at the
+        last look.
     prior : standard deviation of plausible distances; infinite if every distance is plausible.
 
     >>> [round(chance, 2) for chance in decision_chances(0.05, 0.05, 0.5, 2.0, 0.1)]

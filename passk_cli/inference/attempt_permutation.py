@@ -1,7 +1,8 @@
-"""Distribution of the difference between two models if their attempts are dealt at random.
+"""Compute the distribution of the difference between two models if the attempts are dealt at
+random.
 
-A deal reassigns the attempts of both models at a task to the two models at random. In a deal, each
-model keeps the same number of attempts.
+A deal assigns the attempts of both models at a task to the two models at random. Each model gets as
+many attempts as it has in the data.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ _BLOCK_ROWS = 1 << 20
 
 @dataclass(frozen=True)
 class DifferenceStratum:
-    """Tasks with the same pool of attempts, and the distribution of the difference at such a task.
+    """A group of tasks with the same pool of attempts, and the distribution of the difference at
+    each of these tasks.
 
-    possible_differences : possible differences.  chances : probabilities of these differences;
-        their sum is 1.
+    possible_differences : values that the difference can have.  chances : probability of each
+        value. The sum of the probabilities is 1.
     task_count : number of tasks in the stratum.
     """
 
@@ -61,10 +63,11 @@ class PossibleDifferences:
 def possible_differences_from_counts(
     metric: Metric, first: tuple[Ints, Ints], second: tuple[Ints, Ints]
 ) -> PossibleDifferences:
-    """The possible differences between two models for a metric that needs only n and c.
-    The number of passes of the first model is hypergeometric.
+    """The possible differences between two models for a metric that needs only n and c. In a deal,
+    the number of passes of the first model has a hypergeometric distribution.
 
-    first, second : attempts n and passes c of each model, int arrays (tasks,), n ≥ k.
+    first, second : for each model, two integer arrays with the attempts n and the passes c of each
+        task. Every n is at least k.
     """
     totals = np.stack([first[0], second[0], first[1] + second[1]])
     distinct, counts = np.unique(totals, axis=1, return_counts=True)
@@ -88,10 +91,11 @@ def possible_differences_from_attempts(
 ) -> PossibleDifferences:
     """The possible differences between two models for a metric of scores, answers or solutions.
 
-    If a task has few possible deals, passk enumerates all of them. The largest number of deals is
-    about 65,000 for all tasks together, but at least 128 per task. If a task has more deals, passk
-    draws a sample of deals and adds the observed deal. All deals in the sample are equally likely
-    to be the observed deal, so a test that uses only the sample keeps the significance level.
+    If a task has few possible deals, passk enumerates all of them. The limit is about 65,000 deals
+    for all tasks together, but at least 128 and at most 10,000 deals per task. If a task has more
+    deals, passk draws a sample of deals and adds the observed deal. Under the null hypothesis, each
+    deal in the sample is equally likely to be the observed deal. Therefore, a test that uses only
+    the sample keeps the significance level.
 
     first, second : attempts of each model, at the same tasks.
     seed : seed of the random sample. The random sample also depends on the index of the task.
@@ -170,7 +174,7 @@ class _PooledAttempts:
 
     @property
     def key(self) -> tuple[bytes, ...]:
-        """A key that is equal for two tasks if the tasks have the same possible deals."""
+        """A key that is equal for two tasks if the tasks have the same pool of attempts."""
         return self.value.tobytes(), self.passed.tobytes(), self.count.tobytes()
 
 

@@ -26,7 +26,8 @@ CALIBRATION_K_COUNT = 16
 
 
 def log_spaced_ks(ks: Ints, count: int = CALIBRATION_K_COUNT) -> Ints:
-    """At most `count` of the k's, evenly spaced on a log scale, including the first and the last k.
+    """Select at most `count` values of k that are evenly spaced on a log scale. The first and the
+    last k are always selected.
 
     >>> log_spaced_ks(np.arange(1, 1001), 4).tolist()
     [1, 10, 100, 1000]
@@ -42,12 +43,13 @@ def band_levels_new_tasks(
     curves: Sequence[tuple[Ints, Ints, Ints]], level: float, *, clusters: Ints | None = None,
     resamples: int = 10_000, seed: int = 0,
 ) -> list[float]:  # fmt: skip
-    """The level of the interval at each k for which a model's bands contain its whole curves.
+    """The level that the interval at each k needs, so that the bands of a model contain the whole
+    curves.
 
     A model has two curves over k: pass@k and pass^k.
 
-    curves : attempts n (tasks,), passes c (tasks,) and increasing k's of each model. Every n is at
-        least the largest k, and all models have the same number of tasks.
+    curves : for each model, the attempts n and the passes c per task, and the increasing values of
+        k. Every n is at least the largest k, and all models have the same number of tasks.
     level : confidence level for both curves of a model together.
     clusters : code of each task's cluster if whole clusters are resampled.
     Returns one level per model, between `level` and 1; see `pointwise_level`.
@@ -70,11 +72,11 @@ def band_levels_new_tasks(
 def band_level_these_tasks(
     n: Ints, c: Ints, ks: Ints, level: float, *, resamples: int = 10_000, seed: int = 0
 ) -> float:
-    """The level of one model's bands, like `band_levels_new_tasks`, for fixed tasks.
+    """The level for the bands of one model, as in `band_levels_new_tasks`, but for fixed tasks.
 
     The tasks are fixed, and only the attempts are random. The errors of the curves are drawn from a
-    normal distribution. The distribution has the covariances that the errors at different k's have
-    over repeated attempts, if the success rates have the fitted distribution.
+    normal distribution. The covariances of this distribution are computed over repeated attempts,
+    for success rates with the fitted distribution.
     """
     curves: list[StatisticAndExpectation] = [
         statistic
@@ -108,16 +110,17 @@ def _pass_hat_k_statistic(k: int) -> StatisticAndExpectation:
 
 
 def pointwise_level(draws: Floats, level: float) -> float:
-    """The level of each interval for which a share `level` of the draws is inside the whole band.
+    """The level that each interval needs, so that a share `level` of the draws is completely inside
+    the band.
 
     The rank of a draw in a column is counted from the nearer end of the sorted column. Equal draws
-    all get the best of their ranks, so that a column of equal draws has no influence. The smallest
-    rank of a draw over all columns gives the pointwise level for which the draw is just outside the
-    band. If fewer than ten draws would be outside (for example for one band among hundreds), the
-    level is interpolated between the tenth draw and level 1, because fewer than ten draws do not
-    determine a quantile.
+    all get the largest rank among them, so that a column of equal draws has no influence. The
+    smallest rank of a draw over all columns gives the level of the intervals for which the draw is
+    just outside the band. If fewer than ten draws would be outside the band, the level is
+    interpolated between the tenth draw and level 1. The reason is that fewer than ten draws do not
+    determine a quantile well.
 
-    draws : simulated errors of curves, (draws × columns). A column is one k of a curve.
+    draws : an array (draws × columns) of simulated errors. A column is one k of a curve.
     Returns a level below 1 and at least `level`, with equality if all columns are perfectly
     correlated.
     Source: Davison & Hinkley 1997, section 4.2.4 (simultaneous envelopes by ranks).

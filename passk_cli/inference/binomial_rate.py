@@ -14,12 +14,13 @@ MAX_FURTHER_ATTEMPTS = 1_000_000_000
 def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
     """Exact limits (Clopper–Pearson) of the pass rate p of each task with c passes in n attempts.
 
-    P(X ≥ c | low) = P(X ≤ c | high) = (1 − level)/2 for X ~ Binomial(n, p). If c = n, the upper
-    limit is 1, and if c = 0, the lower limit is 0. The limits contain the true pass rate with a
-    probability of at least `level`.
+    The limits are defined by P(X ≥ c | low) = P(X ≤ c | high) = (1 − level)/2 with X ~ Binomial(n,
+    p). If c = n, the upper limit is 1, and if c = 0, the lower limit is 0. The limits contain the
+    true pass rate with a probability of at least `level`.
 
-    n, c : integer arrays, broadcastable, n ≥ 1, 0 ≤ c ≤ n.  level : in (0, 1).
-    Returns the lower and the upper limit, floats in [0, 1] of the broadcast shape.
+    n, c : integer arrays that can be broadcast, with n ≥ 1 and 0 ≤ c ≤ n.  level : confidence level
+        in (0, 1).
+    Returns the array of the lower limits and the array of the upper limits, in the broadcast shape.
     Errors: ValueError if c < 0 or c > n for a task.
     Source: Clopper & Pearson 1934.
 
@@ -38,10 +39,11 @@ def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats
 
 
 def rate_lower_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> Floats:
-    """One-sided lower limits of pass rates. P(X ≥ c | low) = 1 − level, and low = 0 if c = 0.
+    """One-sided lower limits of pass rates. They are defined by P(X ≥ c | low) = 1 − level, and are
+    0 if c = 0.
 
-    Use one-sided limits only for a claim in one direction that you chose before you saw the data,
-    for example with --always. `rate_limits` describes the arguments, errors and source.
+    Use one-sided limits only if you chose the direction of the claim before you saw the data, for
+    example with --always. `rate_limits` describes the arguments, errors and source.
 
     >>> rate_lower_limits([3, 59, 10], [3, 59, 9]).round(3).tolist()
     [0.368, 0.95, 0.606]
@@ -86,9 +88,9 @@ def further_passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float 
 def below_rate_p_values(n: ArrayLike, c: ArrayLike, rate: float) -> Floats:
     """One-sided exact p-values of the hypothesis that a pass rate is at least `rate`.
 
-    p = P(X ≤ c | rate) with X ~ Binomial(n, rate).
-    n, c : attempts and passes as for `rate_limits`.  rate : in [0, 1].
-    Returns floats in [0, 1], one per task.
+    The p-value of a task is P(X ≤ c | rate) with X ~ Binomial(n, rate).
+    n, c : attempts and passes as for `rate_limits`.  rate : pass rate in [0, 1].
+    Returns one p-value per task.
 
     >>> below_rate_p_values([4, 4], [0, 4], 0.5).tolist()
     [0.0625, 1.0]

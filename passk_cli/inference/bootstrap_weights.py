@@ -1,4 +1,5 @@
-"""Bootstrap weights that all models, metrics and k's share, and means with these weights."""
+"""Compute bootstrap means with weights that are the same for all models, metrics and values of
+k."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def fill_multinomial_weights(rng: np.random.Generator, out: Floats) -> None:
 
 
 def fill_dirichlet_weights(rng: np.random.Generator, out: Floats) -> None:
-    """Fill each row with Bayesian bootstrap weights: the number of units × Dirichlet(1, …, 1)."""
+    """Fill each row with Bayesian bootstrap weights. The weights of a row are a draw from
+    Dirichlet(1, …, 1), multiplied by the number of units."""
     rng.standard_exponential(out=out)
     out *= out.shape[1] / out.sum(axis=1, keepdims=True)
 
@@ -77,16 +79,18 @@ def bootstrap_means(
     values: Floats, resamples: int, seed: int, *, kind: str = "multinomial",
     clusters: Ints | None = None, threads: int | None = None,
 ) -> Floats:  # fmt: skip
-    """Weighted means of each column over resampled tasks: (resamples × columns).
+    """Compute the weighted means of each column over resampled tasks, as an array (resamples ×
+    columns).
 
     The mean of resample r is Σ_t w_rt v_t / Σ_t w_rt for the task values v_t and the weights w_rt.
     The weights w depend only on the seed, the kind of bootstrap and the number of units, so all
     columns have the same weights.
 
-    values : (tasks × columns).
-    clusters : a code 0 … G−1 per task, to resample whole clusters; None to resample tasks.
-    Memory: The function needs memory for the result, and 64 MB of cached weights or a few blocks of
-    2 MB.
+    values : an array (tasks × columns) of task values.
+    clusters : a cluster code 0 … G−1 per task if whole clusters are resampled, or None if tasks are
+        resampled.
+    Memory: In addition to the result, the function needs up to 64 MB of cached weights, or a few
+    blocks of 2 MB.
     Errors: ParameterError if the result would need more than 1 GB.
 
     >>> means = bootstrap_means(np.array([[0.0], [1.0]]), 1000, seed=0)
@@ -115,14 +119,16 @@ def bootstrap_means(
 def fixed_task_bootstrap_means(
     n: Ints, c: Ints, tables: list[Floats], resamples: int, seed: int
 ) -> Floats:
-    """Means of metrics over fixed tasks, with resampled attempts: (resamples × metrics).
+    """Compute means of metrics over fixed tasks with resampled attempts, as an array (resamples ×
+    metrics).
 
-    Passes are drawn as c* ~ Binomial(n, c/n) at every task. The means of attempts drawn with
-    replacement are biased, so these means are shifted until their average equals the estimate. Two
-    models with the same counts get the same draws.
+    At every task, the number of passes is drawn as c* ~ Binomial(n, c/n). Means of attempts that
+    are drawn with replacement are biased. Therefore, all means of a metric are shifted, so that
+    their expected value equals the estimate. Two models with the same counts get the same draws.
 
-    n, c : attempts and passes, (tasks,).
-    tables : values of each metric at c = 0 … n, joined for all distinct n in increasing order.
+    n, c : numbers of attempts and passes per task.
+    tables : one array per metric, with the values of the metric at c = 0 … n. The values for all
+        distinct n are joined in increasing order of n.
     """
     purpose = f"attempts {zlib.crc32(np.stack([n, c]).tobytes())}"
     distinct, where = np.unique(n, return_inverse=True)
@@ -141,7 +147,7 @@ def fixed_task_bootstrap_means(
 
 
 def _expected_resampled_values(n: Ints, c: Ints, table: Floats, starts: Ints) -> Floats:
-    """The mean of f(n, c*) at each task for c* ~ Binomial(n, c/n), with recursive weights."""
+    """The expected value of a metric at each task for resampled passes c* ~ Binomial(n, c/n)."""
     pairs, index = np.unique(np.stack([n, c, starts]), axis=1, return_inverse=True)
     means = []
     for size, passes, start in pairs.T.tolist():
@@ -158,7 +164,8 @@ def _expected_resampled_values(n: Ints, c: Ints, table: Floats, starts: Ints) ->
 
 
 def cluster_totals(values: Floats, clusters: Ints | None) -> tuple[Floats, Floats]:
-    """Sums of each column over the tasks of each cluster, and sizes of the clusters."""
+    """The sum of each column over the tasks of each cluster, and the number of tasks in each
+    cluster."""
     if clusters is None:
         return values, np.ones(len(values))
     totals = np.stack([np.bincount(clusters, column) for column in values.T], axis=1)
@@ -166,14 +173,16 @@ def cluster_totals(values: Floats, clusters: Ints | None) -> tuple[Floats, Float
 
 
 def cluster_contributions(values: Floats, clusters: Ints | None) -> Floats:
-    """Contribution of each cluster to the means of the columns: (clusters × columns).
+    """The contribution of each cluster to the mean of each column, as an array (clusters ×
+    columns).
 
-    With T tasks in G clusters and the sum S_g over the m_g tasks of cluster g, the contribution of
-    cluster g is x_g = x̄ + (G/T) (S_g − m_g x̄). The mean of x_g is x̄. If all clusters have the
-    same size, x_g is the mean of cluster g. Otherwise x_g is the linear part of the ratio
-    Σ S_g / Σ m_g. Without clusters, the contributions x_g are the task values.
+    Let T be the number of tasks and G the number of clusters, and let S_g be the sum over the m_g
+    tasks of cluster g. The contribution of cluster g is x_g = x̄ + (G/T) (S_g − m_g x̄). The mean
+    of all contributions is x̄, which is the mean over tasks. If all clusters have the same size,
+    x_g is the mean of cluster g. Otherwise, x_g comes from a linear approximation of the ratio Σ
+    S_g / Σ m_g. Without clusters, the contributions are the task values.
 
-    values : task values, (tasks × columns).
+    values : an array (tasks × columns) of task values.
 
     >>> values, clusters = np.array([[0.0], [1.0], [1.0]]), np.array([0, 0, 1])
     >>> cluster_contributions(values, clusters).round(6).tolist()

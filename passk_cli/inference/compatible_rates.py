@@ -1,10 +1,11 @@
-"""Distributions of success rates that are compatible with counts, and ranges of means over them.
+"""Compute the range of a mean over all distributions of success rates that are compatible with
+counts.
 
 A task has an unknown success rate p, and the rates of the tasks have an unknown distribution G. A
 distribution G is compatible with the counts if its log likelihood is close enough to the maximum
-over all distributions. A mean over G, such as pass@k = E[1 − (1 − p)^k], is then between its
-minimum and its maximum over the compatible distributions. The minimum and the maximum are solutions
-of convex programs, which a barrier method finds without random draws.
+over all distributions. The range of a mean over G, such as pass@k = E[1 − (1 − p)^k], extends from
+the minimum to the maximum over the compatible distributions. The minimum and the maximum are
+solutions of convex programs, which a barrier method finds without random draws.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ _GAP, _SMALL_SLACK = 3e-4, 0.05
 
 @dataclass(frozen=True)
 class _BarrierFunction:
-    """The function that the barrier method minimises over the masses of a distribution of rates."""
+    """The function that the barrier method minimises over the probability masses of the success
+    rates."""
 
     likelihoods: Floats
     task_counts: Floats
@@ -52,7 +54,8 @@ class _BarrierFunction:
     mean_weight: float = 0.0
 
     def value_at(self, masses: Floats) -> float:
-        """The barrier function at masses (rates,); infinite if a mass is not positive."""
+        """The value of the barrier function at the given masses. The value is infinite if a mass is
+        not positive."""
         if masses.min() <= 0:
             return math.inf
         fall = self.mean_weight * (self.values_at_rates @ masses) - self.task_counts @ np.log(
@@ -61,7 +64,7 @@ class _BarrierFunction:
         return float(self.sharpness * fall - np.log(masses).sum())
 
     def gradient_and_hessian(self, masses: Floats) -> tuple[Floats, Floats]:
-        """The gradient (rates,) and the Hessian (rates × rates) of the barrier function."""
+        """The gradient and the Hessian matrix of the barrier function at the given masses."""
         fit = self.likelihoods @ masses
         share = self.task_counts / fit
         rise = self.mean_weight * self.values_at_rates - share @ self.likelihoods
@@ -99,12 +102,14 @@ def _minimizing_masses(objective: _BarrierFunction, masses: Floats) -> Floats:
 def maximum_likelihood_and_masses(chance: Floats, tasks: Floats) -> tuple[float, Floats, Floats]:
     """The maximum log likelihood over all distributions of success rates on a grid.
 
-    The maximum of Σ tasks · log(chance @ masses) over `masses` is the nonparametric maximum
-    likelihood of a mixture. The result is accurate to the number of rates / 10,000. The function
-    also returns the masses that reach the maximum, and masses that are smoother, both (rates,).
+    The function maximises Σ tasks · log(chance @ masses) over the probability masses of the rates.
+    The maximum is the nonparametric maximum likelihood of a mixture. The error of the result is at
+    most the number of rates divided by 10,000. The function also returns the masses at the maximum,
+    and smoother masses.
 
-    chance : likelihoods ≥ 0, (pairs × rates), with a positive number in each row.
-    tasks : number of tasks with each pair of counts, (pairs,) > 0.
+    chance : an array (pairs × rates) with the likelihood of each pair of counts at each rate. Each
+        row contains a positive number.
+    tasks : number of tasks with each pair of counts, above 0.
     Source: Kiefer & Wolfowitz 1956; Lindsay 1983.
 
     >>> two = np.array([[1.0, 0.2], [0.2, 1.0]])
@@ -141,7 +146,8 @@ def rate_grid(most_attempts: int, most_k: int) -> Floats:
 
 
 def count_likelihood(n: Ints, c: Ints, rates: Floats) -> Floats:
-    """The likelihood p^c (1 − p)^(n − c), divided by the maximum over rates: (pairs × rates).
+    """The likelihood p^c (1 − p)^(n − c) of each pair (n, c) at each rate p, divided by the maximum
+    over all rates. The result is an array (pairs × rates).
 
     >>> count_likelihood(np.array([2]), np.array([1]), np.array([0.0, 0.5, 1.0])).tolist()
     [[0.0, 1.0, 0.0]]
@@ -156,9 +162,10 @@ def count_likelihood(n: Ints, c: Ints, rates: Floats) -> Floats:
 
 
 def allowed_log_likelihood_drop(level: float) -> float:
-    """The largest distance of a compatible distribution's log likelihood from the maximum.
+    """The largest drop of the log likelihood below the maximum that a compatible distribution can
+    have.
 
-    This distance is half the quantile of the χ² distribution with one degree of freedom at the
+    The largest drop is half the quantile of the χ² distribution with one degree of freedom at the
     confidence level.
 
     >>> round(allowed_log_likelihood_drop(0.95), 2)
@@ -173,12 +180,13 @@ def allowed_log_likelihood_drop(level: float) -> float:
 class CompatibleRateDistributions:
     """All distributions of success rates that are compatible with counts at a confidence level.
 
-    n, c : attempts and passes, (pairs,).
-    task_counts : number of tasks with each pair (n, c), (pairs,) > 0. With clusters, a count is the
-    number of independent tasks that contain the same information.
-    rate_grid : grid of rates from `rate_grid`, (rates,).
+    n, c : attempts and passes of each distinct pair of counts.
+    task_counts : number of tasks with each pair (n, c), above 0. With clusters, this is the number
+        of independent tasks that contain the same information.
+    rate_grid : increasing rates from the function `rate_grid`, and the extra rates.
     level : confidence level; see `allowed_log_likelihood_drop`.
-    extra_grid_rates : additional grid rates, at which a function of the rate jumps.
+    extra_grid_rates : rates that are added to the grid, because a function of the rate jumps at
+        these rates.
 
     >>> solved = CompatibleRateDistributions.from_tasks(np.full(30, 20), np.arange(30) % 5,
     ...     most_k=100)
@@ -199,10 +207,12 @@ class CompatibleRateDistributions:
         cls, n: Ints, c: Ints, *, most_k: int, level: float = 0.95, worth: float = 1.0,
         thresholds: tuple[float, ...] = (),
     ) -> CompatibleRateDistributions:  # fmt: skip
-        """The rate distributions that are compatible with n attempts and c passes, both (tasks,).
+        """The rate distributions that are compatible with the attempts n and the passes c of each
+        task.
 
         most_k : the largest k for which a range will be computed.
-        worth : number of independent tasks that one task counts as, which is below 1 with clusters.
+        worth : the number of independent tasks that one task is worth. With clusters, the number is
+            below 1.
         """
         pairs, tasks = np.unique(np.stack([n, c]), axis=1, return_counts=True)
         worths: Floats = tasks.astype(np.float64) * worth
@@ -211,7 +221,7 @@ class CompatibleRateDistributions:
 
     @cached_property
     def likelihoods(self) -> Floats:
-        """The likelihood of each pair (n, c) at each rate, up to a factor: (pairs × rates)."""
+        """The likelihood of each pair (n, c) at each rate, up to a factor for each pair."""
         return count_likelihood(self.n, self.c, self.rate_grid)
 
     @cached_property
@@ -220,7 +230,8 @@ class CompatibleRateDistributions:
 
     @property
     def smooth_masses(self) -> Floats:
-        """Masses of a compatible distribution with positive masses at all rates: (rates,)."""
+        """The masses of a compatible distribution that has a positive mass at every rate of the
+        grid."""
         return self._maximum_likelihood_and_masses[2]
 
     @property
@@ -230,18 +241,20 @@ class CompatibleRateDistributions:
     def mean_range(self, values: Floats) -> tuple[float, float]:
         """The minimum and the maximum mean of a function of the rate over compatible distributions.
 
-        values : (rates,), the function a(p) at each of `rate_grid`; its mean is ∫ a(p) dG(p).
-        The computed range contains the exact range, and is wider by less than 0.001 of the spread
-        of the values.
+        values : the value of the function a(p) at each rate of the grid. The mean of the function
+            is ∫ a(p) dG(p).
+        The computed range contains the exact range. It is wider by less than 0.001 times the
+        difference between the largest and the smallest value.
         """
         return self.lowest_mean(values), -self.lowest_mean(-values)
 
     def lowest_mean(self, values: Floats) -> float:
         """The minimum mean of a function of the rate over all compatible distributions.
 
-        In the following, the floor is the smallest log likelihood of a compatible distribution. For
-        any slope w > 0, the minimum mean is at least the minimum of mean − (log likelihood − floor)
-        / w over all distributions. The two minima are equal if the log likelihood is at the floor.
+        The floor is the smallest log likelihood that a compatible distribution can have. For any
+        slope w > 0, the minimum of mean − (log likelihood − floor) / w over all distributions is a
+        lower bound for the minimum mean. The bound is exact if the log likelihood at this minimum
+        equals the floor.
         """
         least, spread = float(values.min()), float(np.ptp(values))
         if spread == 0:

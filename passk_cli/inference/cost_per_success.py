@@ -1,4 +1,5 @@
-"""The cost per solved task (mean cost divided by pass rate): limits, and a test of two models."""
+"""Compute limits of the cost per solved task (mean cost divided by pass rate), and compare two
+models."""
 
 from __future__ import annotations
 
@@ -33,9 +34,9 @@ class TaskCosts:
     mean_cost : mean cost of the task's attempts, ≥ 0. A missing cost counts as 0.
     pass_rate : mean outcome of the task's attempts.
     attempts : number of attempts per task; None if cost and rate are not means over attempts.
-    within_task_covariances : variance of the mean cost, variance of the mean outcome, and their
-        covariance, over repeated attempts, (3 × tasks). The variances are NaN at tasks with one
-        attempt; `within_task_covariances` is None if `attempts` is None.
+    within_task_covariances : an array (3 × tasks) with the variance of the mean cost, the variance
+        of the mean outcome, and the covariance of the two means over repeated attempts. The values
+        are NaN at tasks with one attempt. The field is None if `attempts` is None.
     is_cost_missing : whether an attempt at the task has no cost, so that `mean_cost` is a lower
         bound.
     clusters : a code 0 … G−1 per task if clusters are the units; otherwise None.
@@ -106,7 +107,8 @@ class TaskCosts:
 
     @property
     def within_task_ratio_variance(self) -> Floats:
-        """Variance over repeated attempts of each task's contribution to the cost per success."""
+        """For each task, the variance over repeated attempts of the contribution to the cost per
+        success."""
         passing = float(self.pass_rate.mean())
         if self.within_task_covariances is None or not passing:
             return np.full(len(self.mean_cost), np.nan)
@@ -116,7 +118,7 @@ class TaskCosts:
 
     @property
     def unit_count(self) -> int:
-        """Number of tasks, or of clusters."""
+        """The number of clusters, or the number of tasks if there are no clusters."""
         return len(self.mean_cost) if self.clusters is None else int(self.clusters.max()) + 1
 
     def residuals(self, *columns: Floats) -> Floats:
@@ -127,7 +129,7 @@ class TaskCosts:
         return residuals
 
     def refusal_reason(self, population: str) -> str:
-        """The reason why passk cannot compute limits of a cost; "" if it can."""
+        """The reason why passk cannot compute limits of a cost, or "" if passk can compute them."""
         if population == THESE_TASKS:
             if self.within_task_covariances is None or self.attempts is None:
                 return "unknown for these tasks, because the cost is not a mean of attempts"
@@ -154,9 +156,8 @@ class RatioInterval:
     """A cost per success or a comparison of two costs per success, with limits.
 
     value : the estimate; None if a model passed no attempt.
-    missing_cost_upper_bound : the largest possible value if costs are missing (infinite if there is
-        no maximum).
-        `missing_cost_upper_bound` is None if no cost is missing.
+    missing_cost_upper_bound : the largest possible value if costs are missing, which is infinite if
+        there is no maximum. The field is None if no cost is missing.
     low, high : limits that include `value` and `missing_cost_upper_bound`. If there is no upper
         limit, `high` is infinite, so the interval means "at least `low`".
         If passk cannot compute limits, both limits are None, and `reason` explains why.
@@ -174,8 +175,9 @@ class RatioComparison:
     """A comparison of two models' costs per solved task, θ₁ and θ₂, over the same tasks.
 
     first_index, second_index : indices of the models.
-    p : two-sided p-value of θ₁ = θ₂; NaN if there is no test.
-    adjusted : p adjusted for all pairs of models.  alpha : the largest p that is significant.
+    p : two-sided p-value of the hypothesis θ₁ = θ₂; NaN if there is no test.
+    adjusted : p-value adjusted for all pairs of models.  alpha : largest value of p that is
+        significant.
     """
 
     first_index: int
@@ -198,20 +200,21 @@ class _MeanWithLimitDistances(NamedTuple):
 def cost_per_success(
     spending: TaskCosts, level: float = 0.95, population: str = NEW_TASKS
 ) -> RatioInterval:
-    """θ = Σ_t mean cost / Σ_t mean outcome: the cost of a solved task, including failed attempts.
+    """The cost per solved task, including failed attempts: θ = Σ_t mean cost / Σ_t mean outcome.
 
-    The limits come from Fieller's method with separate limits for each mean and direction. In the
-    formula, x̄ and ȳ are the means of the cost and of the outcome over tasks, and r is the
-    correlation of the two means. X is the distance from x̄ to a limit of x̄, and Y is the distance
-    from ȳ to a limit of ȳ. The limits of θ are roots of this equation:
+    The limits come from Fieller's method, with separate limits for each mean and each direction. In
+    the formula below, x̄ is the mean cost over tasks, ȳ is the mean outcome over tasks, and r is
+    the correlation of these two means. X is the distance from x̄ to a limit of x̄, and Y is the
+    distance from ȳ to a limit of ȳ. The limits of θ are roots of this equation:
 
         (x̄ − θ ȳ)² = X² − 2 r θ X Y + θ² Y²
 
-    The lower root uses X below x̄ and Y above ȳ, and the upper root uses X above x̄ and Y below ȳ.
-    The limits of the mean outcome ȳ come from the default interval of pass@1 (`guard` for new
-    tasks, `hull` for these tasks), which is also valid near 0. If no attempt passed, the cost per
-    solved task has only a lower limit. The limits of the mean cost x̄ come from
-    `amount_limit_distances`.
+    For the lower limit of θ, X is the distance to the lower limit of x̄, and Y is the distance to
+    the upper limit of ȳ. For the upper limit of θ, X is the distance to the upper limit of x̄, and
+    Y is the distance to the lower limit of ȳ. The limits of the mean outcome ȳ come from the
+    default interval of pass@1 (`guard` for new tasks, `hull` for these tasks), which is also valid
+    near 0. If no attempt passed, the cost per solved task has only a lower limit. The limits of the
+    mean cost x̄ come from `amount_limit_distances`.
 
     The limits are None if there is only one task (or one cluster).
     Limits for these tasks need at least two attempts at each task.
@@ -229,7 +232,7 @@ def cost_per_success(
 def mean_cost(
     spending: TaskCosts, level: float = 0.95, population: str = NEW_TASKS
 ) -> RatioInterval:
-    """The mean over tasks of the mean cost of an attempt.
+    """The mean cost of an attempt, averaged over tasks.
 
     The limits come from `amount_limit_distances` for new tasks, and from the jackknife for these
     tasks.
@@ -334,7 +337,8 @@ def _cost_rate_correlation(spending: TaskCosts, population: str) -> float:
 
 
 def _fieller_roots(x: float, y: float, xx: float, xy: float, yy: float) -> tuple[float, float]:
-    """The roots θ of (x − θ y)² = xx − 2 θ xy + θ² yy below and above x/y; 0 and ∞ if none exist.
+    """The roots θ of (x − θ y)² = xx − 2 θ xy + θ² yy on both sides of x/y. If there is no root
+    below x/y, the first result is 0. If there is no root above x/y, the second result is infinite.
     >>> [round(root, 3) for root in _fieller_roots(2.0, 1.0, 0.25, 0.0, 0.04)]
     [1.425, 2.742]
     """
@@ -349,24 +353,25 @@ def compare_costs(
     level: float = 0.95, population: str = NEW_TASKS, *, adjust: bool = True,
     resamples: int = 10_000, seed: int = 0,
 ) -> list[RatioComparison]:  # fmt: skip
-    """Comparisons of costs per solved task for pairs of models: θ₁ − θ₂ and θ₁/θ₂.
+    """Compare the costs per solved task of pairs of models, by the difference θ₁ − θ₂ and the ratio
+    θ₁/θ₂.
 
-    The limits come from Fieller's method. For mean costs x̄ and pass rates ȳ, the statistic is
-    x̄₁ȳ₂ − ρ x̄₂ȳ₁ for the ratio ρ, and x̄₁ȳ₂ − x̄₂ȳ₁ − δ ȳ₁ȳ₂ for the difference δ. The standard
-    error of the statistic is computed from the contributions of the tasks, and Student's t gives
-    the distribution. If the default limits of a pass rate are wider than Student's t limits, the
-    error also includes the excess variance. For ρ = 1 and δ = 0 the two statistics are equal, so
-    the ratio and the difference have the same p-value.
+    The limits come from Fieller's method. Let x̄ be the mean cost and ȳ the pass rate of a model.
+    The statistic for the ratio ρ is x̄₁ȳ₂ − ρ x̄₂ȳ₁, and the statistic for the difference δ is
+    x̄₁ȳ₂ − x̄₂ȳ₁ − δ ȳ₁ȳ₂. The standard error of the statistic is computed from the contributions
+    of the tasks, and the distribution is Student's t. If the default limits of a pass rate are
+    wider than Student's t limits, the standard error also includes the additional variance. For ρ =
+    1 and δ = 0 the two statistics are equal, so the ratio and the difference have the same p-value.
 
     If Fieller's method gives no limit, passk computes the limit from the limits of both models. The
     limits of a difference are at least as wide as the models' limits imply (`_largest_difference`).
 
     spendings : costs of each model, at the same tasks in the same order.
     pairs : indices of the two models of each pair; None for all pairs.
-    adjust : whether all pairs are one family of tests. The level of the intervals then comes from
-        the distribution of the smallest p under common sign flips (`draw_min_p`), or from
-        Bonferroni's bound for these tasks. Without adjustment, only the two models of each pair
-        need to have the same tasks.
+    adjust : whether all pairs are one family of tests. For new tasks, the level of the intervals
+        then comes from the distribution of the smallest p-value under random sign flips
+        (`draw_min_p`). For these tasks, the level comes from Bonferroni's bound. Without
+        adjustment, only the two models of each pair must have the same tasks.
     If costs are missing, the limits include the smallest and the largest possible value, and p is
     the largest p-value over all possible costs.
     Source: Fieller 1954; the delta method; Zou & Donner 2008.
@@ -433,10 +438,10 @@ def _pair_distributions(
 class _ModelMeans(NamedTuple):
     """A model's mean cost and pass rate, with the errors that each unit contributes to the means.
 
-    residuals : errors (units × 2); their cross products are the covariances of the two means. For
-    these tasks, `residuals` is a root (2 × 2) of the covariance matrix.
-    lower_excess_variance, upper_excess_variance : variances added to the variance of the rate, for
-        lower and for upper limits.
+    residuals : an array (units × 2) of errors. The cross products of the errors are the covariances
+        of the two means. For these tasks, `residuals` is a square root of the covariance matrix.
+    lower_excess_variance, upper_excess_variance : variances that are added to the variance of the
+        pass rate, for lower and for upper limits of the rate.
     degrees : degrees of freedom.  has_shared_units : whether all models have the same units.
     """
 
@@ -455,7 +460,7 @@ class _ModelMeans(NamedTuple):
     ) -> _ModelMeans:
         """A model's mean cost and pass rate.
 
-        reach : pass rate and the distances of its limits at `_RATE_LIMIT_COMPARISON_LEVEL`.
+        reach : the pass rate, and its distances from the limits at `_RATE_LIMIT_COMPARISON_LEVEL`.
         """
         tasks = len(spending.mean_cost)
         if population == THESE_TASKS and spending.within_task_covariances is not None:
@@ -501,7 +506,7 @@ class _CrossProductDistribution(NamedTuple):
 
     @property
     def contributions(self) -> Floats:
-        """The contributions of tasks (or clusters) to the error of x₁y₂ − x₂y₁: (units,)."""
+        """The contribution of each task (or cluster) to the error of x₁y₂ − x₂y₁."""
         change = self.product_derivatives[0] - self.product_derivatives[1]
         contributions: Floats = (
             np.hstack([self.first_model.residuals, self.second_model.residuals]) @ change
@@ -540,7 +545,8 @@ class _CrossProductDistribution(NamedTuple):
 
     @property
     def p(self) -> float:
-        """Two-sided p-value of θ₁ = θ₂; 1 if missing costs could make θ₁ and θ₂ equal."""
+        """The two-sided p-value of the hypothesis θ₁ = θ₂. The p-value is 1 if missing costs could
+        make θ₁ and θ₂ equal."""
         from passk_cli.scipy_special import stdtr
 
         away = self.cross_product_difference
@@ -643,10 +649,11 @@ def _smallest_difference(ratio: float, low_1: float, high_1: float, low_2: float
 def _largest_difference(dear: _ModelMeans, cheap: _ModelMeans, high: float, low: float) -> float:
     """An upper limit of θ₁ − θ₂ if the first model is more expensive, and −∞ if not.
 
-    The squared distances of `high` (the upper limit of θ₁) and `low` (the lower limit of θ₂) from
-    the estimates are added, minus the covariance of the two errors (the MOVER method).
-    The limit is needed because the estimate of θ₁ is as skewed as costs are, but the difference of
-    two models shows too little of this skewness.
+    The limit comes from the MOVER method. This method adds the squared distances of `high` (the
+    upper limit of θ₁) and `low` (the lower limit of θ₂) from the estimates. It then subtracts a
+    term for the correlation of the two errors.
+    The limit is needed because costs are skewed, and Fieller's limits of a difference allow for too
+    little of this skewness.
     Source: Zou & Donner 2008.
     """
     if (

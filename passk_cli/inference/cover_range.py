@@ -34,8 +34,8 @@ class DataNeeded(NamedTuple):
 
     attempts : number of attempts per task, with the same tasks.
     tasks : number of tasks, with the same attempts per task.
-    Only one of the two fields is a number, and the other field is None.
-    Both fields are None if neither more attempts nor more tasks are enough.
+    At most one of the two fields is a number. Both fields are None if neither more attempts nor
+    more tasks are enough.
     """
 
     attempts: int | None
@@ -59,11 +59,12 @@ def share_above_threshold_range(
 
 @dataclass(frozen=True, eq=False)
 class CoverRange:
-    """Range for the share of tasks with a success rate of at least a threshold, from counts.
+    """The range for the share of tasks with a success rate of at least a threshold.
 
-    n, c : attempts and passes, (tasks,).  threshold : in (0, 1].  level : confidence level.
-    clusters : a code 0 … G−1 per task, or None. With clusters of m tasks the log likelihood is
-        multiplied by Σm / Σm², as if all tasks of a cluster were identical.
+    n, c : numbers of attempts and passes per task.  threshold : success rate in (0, 1].
+    level : confidence level.
+    clusters : a cluster code 0 … G−1 per task, or None. With clusters of m tasks, the log
+        likelihood is multiplied by Σm / Σm², as if all tasks of a cluster were identical.
 
     >>> n = np.full(200, 40)
     >>> c = np.repeat([4, 38], [150, 50])  # a quarter of the tasks pass nearly always
@@ -97,7 +98,8 @@ class CoverRange:
     def point_estimate(self) -> float | None:
         """The share of tasks in the fitted distribution of rates; None if the range is too wide.
 
-        The share includes half of the mass at the threshold, and is limited to the range.
+        The share includes half of the tasks with a rate exactly at the threshold, and is limited to
+        the range.
         """
         low, high = self.limits
         if high - low > MAX_RANGE_WIDTH:
@@ -116,7 +118,8 @@ class CoverRange:
 
     @cached_property
     def data_needed(self) -> DataNeeded:
-        """The attempts or tasks for which the range is narrow enough, if new data look the same."""
+        """The number of attempts or tasks for which the range is narrow enough, if new data are
+        similar."""
         attempts = (
             round_to_two_digits(self.tenth_percentile_attempts * times, up=True) for times in _TIMES
         )

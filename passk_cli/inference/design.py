@@ -1,14 +1,14 @@
 """Variance of a metric's task values in a planned evaluation, from assumptions or a pilot run.
 
-A design has T tasks with n attempts per task. The estimate is the mean of T independent task
-values, so its standard error is √(Var V / T). Planning needs Var V as a function of n:
+A design has T tasks with n attempts per task. The estimate is the mean of T independent task values
+V, so its standard error is √(Var V / T). Planning needs the variance of V as a function of n:
 
     Var V = between + within(n)
 
 In this formula, `between` is the variance of the tasks' true values, and `within` is the variance
-that the random outcomes of attempts add. The variance of a task's difference between two models
-also has these two parts. The module also computes the correlation of two models' true values over
-tasks, and splits a budget of attempts into tasks and attempts per task.
+that the random outcomes of attempts add. The variance of the difference between two models at a
+task also has these two parts. The module also computes the correlation of two models' true values
+over tasks, and splits a budget of attempts into tasks and attempts per task.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ BudgetSplit = tuple[int, int]
 
 @dataclass(frozen=True)
 class BetaRates:
-    """Success rates of tasks that have a Beta distribution with a given mean and spread.
+    """Success rates that have a Beta distribution over tasks, with a given mean and spread.
 
-    mean : in (0, 1).
-    spread : standard deviation of the rates over tasks, from 0 (all rates are equal) to
-        √(mean (1 − mean)) (every rate is 0 or 1). For a spread in between, the rates have the
-        distribution Beta(a, b) with a + b = mean (1 − mean) / spread² − 1 and a = mean (a + b).
+    mean : mean of the rates over tasks, in (0, 1).
+    spread : standard deviation of the rates over tasks, from 0 (all rates are equal) to √(mean (1 −
+        mean)) (every rate is 0 or 1). For a spread in between, the rates have the distribution
+        Beta(a, b) with a + b = mean (1 − mean) / spread² − 1 and a = mean (a + b).
     Errors: ParameterError if the mean or the spread is outside the possible range.
 
     >>> BetaRates(0.5, 0.5).pass_count_probabilities(3).tolist()
@@ -80,7 +80,8 @@ class BetaRates:
         return 1.0 if share > 1.0 - _SPREAD_EXCESS_TOLERANCE else share
 
     def pass_count_probabilities(self, n: int) -> Floats:
-        """P(c of n attempts at a random task pass) for c = 0 … n: beta-binomial, (n + 1,).
+        """The beta-binomial probabilities that c of n attempts at a random task pass, for c = 0 …
+        n.
 
         The probability is C(n, c) Π_{i<c} (mr + is) Π_{i<n−c} ((1−m)r + is) / Π_{i<n} (r + is) with
         the mean m, s = `intraclass_correlation` and r = 1 − s. The formula is also valid for the
@@ -122,14 +123,14 @@ class AssumedMetricMoments:
 
     @cached_property
     def between_variance(self) -> float:
-        """Variance of the tasks' true values of the metric."""
+        """The variance of the metric's true values over tasks."""
         square = expected_product_of_two_groups(
             self.metric, self.rates.pass_count_probabilities(2 * self.metric.k)
         )
         return max(square - self.expected**2, 0.0)
 
     def within_variance(self, n: int) -> float:
-        """Mean variance of a task's value over repeated n attempts; NaN if n < k."""
+        """The mean variance of a task's value if n attempts are repeated; NaN if n < k."""
         return max(self.variance(n) - self.between_variance, 0.0)
 
     def variance(self, n: int) -> float:
@@ -148,19 +149,20 @@ class AssumedMetricMoments:
 class PilotEstimate:
     """Moments of a metric's task values, estimated from the counts of a pilot run.
 
-    Let n₀ be the smallest number of attempts per task in the pilot. For n ≤ n₀, the variance needs
-    no model and is unbiased. E V² is the mean over all subsets of n of the pilot's attempts
-    (hypergeometric), and (E V)² is the mean over pairs of different tasks. If n₀ ≥ 2k,
-    `between_variance` needs no model either, because the product of the values of two separate
-    groups of k attempts at a task estimates the square of the task's true value.
+    Let n₀ be the smallest number of attempts per task in the pilot. For n ≤ n₀, the estimate of the
+    variance E V² − (E V)² needs no model and is unbiased. E V² is estimated by the mean over all
+    subsets of n attempts (hypergeometric). The square (E V)² is estimated by the mean product of
+    the values of two different tasks. If n₀ ≥ 2k, `between_variance` needs no model either. The
+    square of a task's true value is then estimated by the product of the values of two separate
+    groups of k attempts.
 
     For n > n₀, `within_variance` decreases by the same factor as in a Beta model with the pilot's
-    mean and spread. If n₀ < 2k, `between_variance` is the variance at n₀ attempts, times the share
-    of this variance that is due to true differences between tasks in the Beta model. For k = 1 and
-    n₀ ≥ 2, `within_variance` is proportional to 1/n for any success rates.
+    mean and spread. If n₀ < 2k, `between_variance` is a share of the variance at n₀ attempts. This
+    share is the same as in the Beta model. For k = 1 and n₀ ≥ 2, `within_variance` is proportional
+    to 1/n for any success rates.
 
-    n, c : attempts and passes, int arrays (tasks,), T ≥ 2 tasks, k ≤ n. If no task has two
-        attempts, `between_variance` and all variances at n > 1 are NaN.
+    n, c : numbers of attempts and passes per task, for at least 2 tasks, with n ≥ k. If no task has
+        two attempts, `between_variance` and all variances at n > 1 are NaN.
     """
 
     metric: Metric
@@ -194,7 +196,8 @@ class PilotEstimate:
 
     @cached_property
     def fitted_beta_rates(self) -> BetaRates | None:
-        """The Beta model for more attempts than in the pilot; None if it cannot be estimated."""
+        """The Beta model that is used for more attempts than the pilot has; None if it cannot be
+        estimated."""
         return fitted_beta_rates(self.n, self.c)
 
     @cached_property
@@ -213,7 +216,8 @@ class PilotEstimate:
 
     @cached_property
     def raw_between_variance(self) -> float:
-        """The variance estimate without limits, which is negative if tasks hardly differ."""
+        """The estimate of `between_variance` before it is limited. It can be negative if tasks
+        hardly differ."""
         if self.is_between_variance_measured:
             halves = subset_pass_probabilities(self.n, self.c, 2 * self.metric.k)
             return (
@@ -243,7 +247,7 @@ class PilotEstimate:
         return variances
 
     def within_variance(self, n: int) -> float:
-        """Mean variance of a task's value over repeated n attempts; NaN if n < k."""
+        """The mean variance of a task's value if n attempts are repeated; NaN if n < k."""
         if n < self.metric.k:
             return math.nan
         if n <= self.fewest_attempts:
@@ -308,7 +312,7 @@ class PilotEstimate:
 
 @dataclass(frozen=True)
 class PlannedDifference:
-    """The moments of the difference between two models at a task, with n attempts by each model.
+    """The variance of the difference between two models at a task, if each model makes n attempts.
 
     covariance : covariance of the two models' true values over tasks.
     estimated_between_variance : estimate of `between_variance` from the differences of a pilot.
@@ -354,13 +358,14 @@ class PlannedDifference:
 
 
 def fitted_beta_rates(n: Ints, c: Ints) -> BetaRates | None:
-    """The Beta model with a pilot's mean success rate and the true spread of the success rates.
+    """The Beta model with the mean and the spread of the true success rates, estimated from a
+    pilot.
 
-    For the success rates p, spread² = E p − (E p)² − E p(1−p). E p(1−p) is the mean of
-    c(n−c)/(n(n−1)) over tasks with two or more attempts. The estimate of each term is unbiased, and
-    the spread is limited to its possible range.
+    The squared spread of the success rates p is E p − (E p)² − E p(1−p). The last term is estimated
+    by the mean of c(n−c)/(n(n−1)) over tasks with two or more attempts. The estimate of each term
+    is unbiased, and the spread is limited to the possible range.
 
-    n, c : attempts and passes, int arrays (tasks,), T ≥ 2.
+    n, c : numbers of attempts and passes per task, for at least 2 tasks.
     Returns None if no task has two attempts, or if all outcomes are equal.
 
     >>> rates = fitted_beta_rates(np.array([4, 4, 4]), np.array([0, 2, 4]))
@@ -380,13 +385,14 @@ def fitted_beta_rates(n: Ints, c: Ints) -> BetaRates | None:
 def cluster_excess_variance(values: Floats, clusters: Ints | None) -> float:
     """The variance that clusters of similar tasks add to the value of a task.
 
-    The result is max(0, Σ_g (Σ_{t∈g} d_t)² / (T − m_g) − Σ_t d_t² / (T−1)) for the deviations d_t
-    of the T task values from their mean, and m_g tasks in cluster g. This difference is the
-    variance with clusters minus the variance with independent tasks. The variance due to clusters
-    does not depend on the number of attempts.
+    The result is max(0, Σ_g (Σ_{t∈g} d_t)² / (T − m_g) − Σ_t d_t² / (T−1)). In this formula, d_t is
+    the deviation of a task value from the mean of all T values, and cluster g has m_g tasks. The
+    difference in the formula is the variance with clusters minus the variance with independent
+    tasks. The variance due to clusters does not depend on the number of attempts.
 
-    values : task values, (T,), T ≥ 2.
-    clusters : codes 0 … G−1 without gaps, (T,), G ≥ 2. Without clusters, the added variance is 0.
+    values : task values of at least 2 tasks.
+    clusters : cluster codes 0 … G−1 without gaps, for at least 2 clusters, or None. Without
+        clusters, the added variance is 0.
     Source: Miller 2024, "Adding error bars to evals", equation 4; Bell & McCaffrey 2002 for T −
     m_g.
 
@@ -410,9 +416,9 @@ def _values_by_passes(metric: Metric, n: int) -> Floats:
 def expected_product_of_two_groups(metric: Metric, weights: Floats) -> float:
     """The expected product of a metric's values in two separate groups of k attempts at a task.
 
-    weights : the probabilities P(s of 2k attempts at a task pass).
-        Given s passes in both groups, the first group has x passes with the hypergeometric
-        probability C(k, x) C(k, s−x) / C(2k, s).
+    weights : the probabilities that s of 2k attempts at a task pass, for s = 0 … 2k.
+    If both groups together have s passes, the first group has x passes with the hypergeometric
+    probability C(k, x) C(k, s−x) / C(2k, s).
     """
     k = metric.k
     values, c = _values_by_passes(metric, k), np.arange(k + 1)
@@ -426,7 +432,8 @@ def expected_product_of_two_groups(metric: Metric, weights: Floats) -> float:
 
 
 def subset_pass_probabilities(n: Ints, c: Ints, size: int) -> Floats:
-    """P(x of `size` random attempts at a random task pass), for x = 0 … `size`."""
+    """The probabilities that x of `size` random attempts at a random task pass, for x = 0 …
+    `size`."""
     tasks, total = count_histogram(n, c), np.zeros(size + 1)
     for block in row_blocks(len(tasks.n), size + 1, _BLOCK_ELEMENTS):
         total += tasks.task_counts[block] @ hypergeometric_probabilities(
@@ -444,13 +451,14 @@ def true_difference_variance(
 ) -> tuple[float, float, float]:
     """Variance over tasks of the true difference between two models, with 95 % limits.
 
-    h_t = (d_t − d̄)² T / (T − 1) − v_t. In this formula, d_t is the observed difference at task t,
-    and v_t is the variance that the attempts of both models add to it. The mean D̂ of h_t over
-    tasks is unbiased, but it is negative for some pairs of similar models. Therefore D̂ is treated
-    as normal with the standard error s = sd(h) / √T and is truncated at 0. The estimate is the mean
-    of the truncated distribution, D̂ + s φ(D̂/s) / Φ(D̂/s). The upper limit is the 97.5 % quantile
-    of the truncated distribution. The lower limit comes from the normal distribution without
-    truncation and may be 0, so that identical models are not excluded.
+    Each task t contributes h_t = (d_t − d̄)² T / (T − 1) − v_t. In this formula, d_t is the
+    observed difference, and v_t is the variance of d_t due to the attempts of both models. The mean
+    D̂ of all contributions is an unbiased estimate, but it is negative for some pairs of similar
+    models. Therefore, passk uses a normal distribution with the mean D̂ and the standard error s =
+    sd(h) / √T, truncated at 0. The estimate is the mean of the truncated distribution, D̂ + s
+    φ(D̂/s) / Φ(D̂/s). The upper limit is the 97.5 % quantile of the truncated distribution. The
+    lower limit comes from the normal distribution without truncation and may be 0, so that
+    identical models are not excluded.
 
     >>> n = np.full(4, 4)
     >>> passes = np.array([0, 1, 3, 4]), np.array([0, 2, 3, 3])
@@ -478,11 +486,13 @@ def true_difference_variance(
 
 
 def budget_splits(budget: int, least: int, most_tasks: int | None = None) -> list[BudgetSplit]:
-    """Splits of a budget of attempts into (tasks, attempts per task), with two tasks or more.
+    """The ways to split a budget of attempts into (tasks, attempts per task), with at least two
+    tasks.
 
-    The attempts n per task increase in steps of 5 % from `least` to 200 or 4 times `least`, because
-    more attempts hardly reduce the noise. The splits include the largest n that the budget allows
-    at `most_tasks` tasks. If a split leaves a remainder of the budget, the remainder is not used.
+    The attempts per task increase in steps of 5 % from `least` to 200 or to 4 times `least`,
+    whichever is larger. More attempts would hardly reduce the noise. The splits also include the
+    largest number of attempts per task that the budget allows for `most_tasks` tasks. If a split
+    leaves a remainder of the budget, the remainder is not used.
 
     >>> budget_splits(10, 2)
     [(5, 2), (3, 3), (2, 4), (2, 5)]
@@ -498,17 +508,18 @@ def budget_splits(budget: int, least: int, most_tasks: int | None = None) -> lis
 def best_splits(
     options: Sequence[BudgetSplit], errors: Mapping[str, Sequence[float]]
 ) -> dict[str, BudgetSplit]:
-    """The best split for each metric, and for "all" the best compromise between the metrics.
+    """The best split for each metric, and the best compromise between all metrics under the key
+    "all".
 
-    The best split is the split with the smallest standard error. If several splits have an error
-    within 1 % of the smallest error, passk chooses the split with the most tasks, and then the
-    split with the fewest attempts. The compromise minimises, over all metrics, the largest ratio of
-    a metric's error to the smallest error of this metric.
+    The best split is the split with the smallest standard error. Among the splits within 1 % of the
+    smallest error, passk chooses the split with the most tasks. If several of these splits have the
+    same number of tasks, passk chooses the split with the fewest attempts. For the compromise, the
+    errors of each metric are divided by the smallest error of the metric. The compromise minimises
+    the largest of these ratios over all metrics.
 
-    options : (tasks, attempts) of each split.
-    errors : standard errors of each metric, one per split; infinite if the error of a split is
-        unknown. A metric without a finite error has no best split, and there is then no compromise
-        between the metrics.
+    options : the splits, as pairs (tasks, attempts per task).
+    errors : for each metric, the standard error of each split. An unknown error is infinite. If a
+        metric has no finite error, there is no best split for this metric, and no compromise.
 
     >>> best_splits([(10, 1), (5, 2)], {"pass@1": [0.1, 0.12], "pass@2": [math.inf, 0.2]})
     {'pass@1': (10, 1), 'pass@2': (5, 2), 'all': (5, 2)}

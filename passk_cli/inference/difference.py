@@ -58,7 +58,8 @@ class DifferenceDistribution:
     def from_selected_rows(
         parts: Sequence[tuple[DifferenceDistribution, Ints]],
     ) -> DifferenceDistribution:
-        """One distribution with the selected rows of several distributions, in their order."""
+        """Combine the selected rows of several distributions into one distribution, in the given
+        order."""
         names = [field.name for field in fields(DifferenceDistribution)]
         names.remove("largest_difference")
         columns: dict[str, Any] = {
@@ -68,18 +69,19 @@ class DifferenceDistribution:
         return DifferenceDistribution(**columns, largest_difference=parts[0][0].largest_difference)
 
     def with_moderated_errors(self) -> DifferenceDistribution:
-        """A copy in which small spreads of rows are raised towards the spreads of the other rows.
+        """A copy in which small standard errors of rows are raised towards the standard errors of
+        the other rows.
 
         If there are many pairs of models, the observed spread of some pairs is far too small by
-        chance. The log variance of a task's difference, y = log(spread² · units), is an estimate
-        with variance v = (2 · 1.25 · spread_error)². The variance of the true log variances between
-        rows is τ² (DerSimonian and Laird). The moderated log variance of a row is the mean of y +
-        v/2 and the weighted mean of all rows, with weights from τ² and v. A row gets its moderated
-        log variance only if this is larger than the row's own log variance. If the true spreads of
-        the rows differ much, the spreads hardly change.
+        chance. Let the spread be the base standard error. The log variance of a task's difference,
+        y = log(spread² · units), is an estimate with the variance v = (2 · 1.25 · uncertainty)².
+        The variance of the true log variances between rows is τ² (DerSimonian and Laird). The
+        moderated log variance of a row is a weighted mean of y + v/2 and the mean of all rows. The
+        weights depend on τ² and v. A row gets the moderated log variance only if it is larger than
+        y. If the true spreads of the rows differ strongly, the spreads hardly change.
 
-        Rows with one value, one unit or an unknown spread are excluded. The spreads change only if
-        at least three rows remain.
+        Rows with equal differences, one unit or an unknown spread are excluded. The spreads change
+        only if at least three rows remain.
         Source: Smyth 2004; DerSimonian & Laird 1986. Coverage: benchmarks/families.md.
 
         >>> rows = [[0.1, -0.1, 0, 0, 0], [0.5, -0.5, 0.5, -0.4, 0], [0, 0.4, -0.4, 0, 1]]
@@ -117,9 +119,9 @@ class DifferenceDistribution:
     def p(self, null: ArrayLike = 0.0) -> Floats:
         """The two-sided p-value of the hypothesis that the mean difference is `null`.
 
-        p = P(|t| ≥ |estimate − null| / error), with the standard error of the limit on the side of
-        `null`. Therefore p ≤ α if and only if the limits at α exclude `null`. The p-value is 1 if
-        there is only one task (or cluster), or if the estimate equals `null`.
+        The p-value is P(|t| ≥ |estimate − null| / error). The error is the standard error for the
+        limit on the side of `null`. Therefore, p ≤ α if and only if the limits at α exclude `null`.
+        The p-value is 1 if there is only one task (or cluster), or if the estimate equals `null`.
         """
         from passk_cli.scipy_special import stdtr
 
@@ -130,10 +132,11 @@ class DifferenceDistribution:
         return np.where((self.degrees < 1) | (gap == 0), 1.0, p)
 
     def equivalence_p(self, margin: float) -> Floats:
-        """The larger p-value of two one-sided tests: of mean ≤ −margin, and of mean ≥ margin.
+        """The larger p-value of two one-sided tests. The hypotheses are mean ≤ −margin and mean ≥
+        margin.
 
-        p ≤ α if and only if the limits of level 1 − 2α are within ±margin. The p-value is 1 if
-        there is only one task (or cluster).
+        The result is at most α if and only if the limits of level 1 − 2α are within ±margin. The
+        p-value is 1 if there is only one task (or cluster).
         Source: Schuirmann 1987.
         """
         low, high = self.p(-margin) / 2, self.p(margin) / 2
@@ -180,7 +183,7 @@ def difference_distribution(
     hidden: ArrayLike = 0.0,
     degrees: ArrayLike | None = None,
 ) -> DifferenceDistribution:
-    """The distribution of the mean of the task differences in each row.
+    """The distribution of the mean difference over tasks, for each row of differences.
 
     The differences d_t of the T tasks have the mean d̄ and the variance s² (with divisor T − 1).
     The squared standard error of the mean difference d̄ is
@@ -192,21 +195,24 @@ def difference_distribution(
     size L that the sample of tasks may have missed. The weight g depends on the effective number of
     tasks, m = (Σ d²)² / Σ d⁴ (T/3 in a normal sample), and on the skewness κ = Σ d³ / Σ |d|³. For
     the limit in the direction of the longer tail, the weight g is |κ| if m ≤ 2, and decreases to 0
-    at m = 5. For both limits, g is at least 1 if m ≤ 1 or T ≤ 3. This minimum of g decreases to 0
-    at m = 2 and at T = 6. If all differences d_t are equal and the floor is 0, the weight g is 1.
+    at m = 5. For both limits, g is at least 1 if m ≤ 1 or T ≤ 3. This minimum decreases to 0 as m
+    increases to 2 and T increases to 6. If all differences d_t are equal, and the floor and
+    `hidden` are 0, the weight g is 1.
 
-    differences : finite differences, (tasks,) or (rows × tasks).
-    reach : largest possible |d|. The size L of a missed difference is `reach`, or the largest |d|
-    if `reach` is infinite.
-    floor : smallest variances of d̄, one for all rows or one per row.
-    clusters : a code 0 … G−1 per task. With clusters, d̄ is the sum of the cluster totals divided
-        by the sum of the cluster sizes, and its variance is computed from total − size·d̄ of each
-        cluster. L is then the total difference of a cluster of Σ size² / Σ size tasks.
-    hidden : variances of d̄ that the differences do not contain, one for all rows or one per row.
-    degrees : degrees of freedom if they are fewer than units − 1, one for all rows or one per row.
-    between : smallest and largest possible differences if outcomes are missing, (2 × …). The
-        standard errors are at least as large as for any differences between the smallest and the
-        largest.
+    differences : one finite difference per task, or an array (rows × tasks).
+    reach : largest possible absolute difference. The size L of a missed difference is `reach`, or
+        the largest observed |d| if `reach` is infinite.
+    floor : variance of d̄ due to attempts, one number for all rows or one per row.
+    clusters : a cluster code 0 … G−1 per task, or None. With clusters, the variance of d̄ is
+        computed from total − size·d̄ of each cluster. L is then the total difference of a cluster
+        of Σ size² / Σ size tasks.
+    hidden : part of the variance of d̄ that the differences do not show, one number for all rows or
+        one per row.
+    degrees : largest allowed degrees of freedom, one number for all rows or one per row. The
+        degrees of freedom are never above the number of units minus 1.
+    between : the smallest and the largest possible differences if outcomes are missing, as two
+        arrays like `differences`. The standard errors are large enough for all differences between
+        the two.
     Hypothesis: Both models have the same mean over the population of tasks.
     Errors: ValueError if there is no task.
     For size, coverage, power and width, see benchmarks/difference.md.
@@ -349,7 +355,8 @@ def _skew(d: Floats) -> Floats:
 def _missed_difference_weight(
     units: Floats | np.float64, thresholds: tuple[float, float]
 ) -> Floats:
-    """The weight of a missed difference: 0 above the first threshold, 1 below the second one."""
+    """The weight of a missed difference. The weight is 0 above the first threshold, 1 below the
+    second threshold, and linear in between."""
     none_from, full_to = thresholds
     share: Floats = np.clip((none_from - np.asarray(units)) / (none_from - full_to), 0.0, 1.0)
     return share

@@ -1,7 +1,7 @@
 """Exact unconditional test for differences of −1, 0 and 1, and an interval that agrees with it.
 
-b is the number of tasks that only the first of two models passes. c is the number of tasks that
-only the second model passes.
+In this module, b is the number of tasks that only the first of two models passes, and c is the
+number of tasks that only the second model passes.
 """
 
 from __future__ import annotations
@@ -37,22 +37,23 @@ _TRIED, _NARROW = 16, 1e-10
 
 
 def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
-    """Suissa and Shuster's exact two-sided p-value for b and c tasks that only one model passes.
+    """Suissa and Shuster's exact two-sided p-value for the numbers b and c of tasks that only one
+    model passes.
 
     The hypothesis is that a task is as likely to be one of the b tasks as one of the c tasks. The
-    p-value is the maximum of P_π(Z ≥ z) over π in [0, 1], with z = |b − c| / √(b + c). Z is the
-    same statistic for a random table with b* + c* ~ Binomial(T, π) and b* ~ Binomial(b* + c*, ½),
-    where π is the unknown probability that the models disagree on a task. Under the hypothesis, p ≤
-    α has a probability of at most α. McNemar's test, which conditions on b + c, is significant less
-    often.
+    observed statistic is z = |b − c| / √(b + c). The p-value is the maximum of P_π(Z ≥ z) over all
+    π in [0, 1]. In this formula, π is the unknown probability that the models disagree on a task. Z
+    is the same statistic for a random table with b* + c* ~ Binomial(T, π) and b* ~ Binomial(b* +
+    c*, ½). Under the hypothesis, p ≤ α has a probability of at most α. McNemar's test, which
+    conditions on b + c, is significant less often.
 
     tasks : number of tasks T ≥ 1, including the tasks on which the models agree.
-    b, c : integer arrays ≥ 0, broadcastable, b + c ≤ T.
-    Returns floats in [0, 1] of the broadcast shape; 1 if b = c. The smallest possible p-value for T
-    tasks is 2^(1−T).
+    b, c : integer arrays that can be broadcast, with b ≥ 0, c ≥ 0 and b + c ≤ T.
+    Returns p-values in the broadcast shape. The p-value is 1 if b = c. The smallest possible
+    p-value for T tasks is 2^(1−T).
     Accuracy: p is at most 0.01 % below the true maximum, because the search uses 31 √T values of π
         and parabolas between them.
-    Errors: ValueError if b or c is negative, not a whole number, or if b + c > T.
+    Errors: ValueError if b or c is negative or not a whole number, or if b + c > T.
     Source: Suissa & Shuster 1991.
     >>> suissa_shuster(20, [5, 6, 12], [0, 1, 4]).round(4).tolist()
     [0.0414, 0.0731, 0.0504]
@@ -89,7 +90,8 @@ def _raise_to_parity(least: Ints, n: Ints) -> Ints:
 
 
 def _tail_chances_by_discordant_count(tasks: int, least: Ints) -> Floats:
-    """P(|b − c| ≥ least | b + c = N) for b ~ Binomial(N, ½) and N = 0 … T, (tables × T + 1)."""
+    """The probabilities P(|b − c| ≥ least | b + c = N) with b ~ Binomial(N, ½), for each table and
+    for N = 0 … T."""
     from passk_cli.scipy_special import gammaln
 
     n = np.arange(tasks + 1)
@@ -121,7 +123,8 @@ def _cached_binomials(tasks: int) -> list[tuple[slice, Floats]]:
 
 
 def _binomials(tasks: int) -> Iterator[tuple[slice, Floats]]:
-    """Blocks of Binomial(T, π) probabilities for π on a grid: values of N, and a (π × N) array."""
+    """Yield Binomial(T, π) probabilities for blocks of π on a grid. Each block has a slice of the
+    values of N, and an array (π × N)."""
     from passk_cli.scipy_special import gammaln
 
     points = max(_FEWEST, math.ceil(_STEPS * math.pi * math.sqrt(tasks))) + 1
@@ -140,11 +143,12 @@ def _binomials(tasks: int) -> Iterator[tuple[slice, Floats]]:
 
 @lru_cache(maxsize=256)
 def critical_z(tasks: int, level: float) -> float:
-    """The value that z must exceed for a p-value of at most 1 − level from `suissa_shuster`.
+    """The critical value of z. The p-value from `suissa_shuster` is at most 1 − level if z is
+    larger.
 
-    The critical value is between two attainable values of z and closer to the higher value, which
-    is the smallest significant z. If no z is significant because 2^(1−T) > 1 − level, the critical
-    value is above every possible z for T tasks.
+    Only some values of z are possible. The critical value is between two possible values, and
+    closer to the higher one, which is the smallest significant z. If no z is significant because
+    2^(1−T) > 1 − level, the critical value is above every possible z for T tasks.
 
     >>> round(critical_z(20, 0.95), 3), round(critical_z(5, 0.95), 3)
     (2.049, 2.281)
@@ -175,16 +179,17 @@ def score_limits(
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """Score interval for the mean difference p_b − p_c, in agreement with `suissa_shuster`.
 
-    The interval contains δ if |z(δ)| ≤ z* + w(δ), with z(δ) = (b − c − Tδ) / √(T s²(δ)). In this
-    formula, s²(δ) is the maximum-likelihood variance of a task's difference with mean δ, and z* is
-    `critical_z`. At δ = 0, |z| is |b − c| / √(b + c) and w is 0, so the interval excludes 0 if and
-    only if the test is significant. The correction is w(δ) = max(0, (z*² − 1) γ / 6√T) + |δ| / √T
-    for the skewness γ of a task's difference in the direction of the limit. Without the correction
-    w, the coverage is only 86 % for differences near ±1, because the distribution of z is skewed
-    for such differences.
+    The interval contains a difference δ if |z(δ)| ≤ z* + w(δ), with z(δ) = (b − c − Tδ) / √(T
+    s²(δ)). In these formulas, s²(δ) is the maximum-likelihood variance of a task's difference if
+    the mean is δ, and z* is the critical value from `critical_z`. At δ = 0, |z| is |b − c| / √(b +
+    c) and w is 0, so the interval excludes 0 if and only if the test is significant. The correction
+    is w(δ) = max(0, (z*² − 1) γ / 6√T) + |δ| / √T. In this formula, γ is the skewness of a task's
+    difference in the direction of the limit. Without the correction w, the coverage is only 86 %
+    for differences near ±1, because the distribution of z is skewed for such differences.
 
-    tasks : T ≥ 1.  b, c : integer arrays ≥ 0, b + c ≤ T.  level : in (0, 1).
-    Returns the lower and upper limits in [−1, 1], of the broadcast shape.
+    tasks : number of tasks T.  b, c : integer arrays as for `suissa_shuster`.  level : confidence
+        level in (0, 1).
+    Returns the array of the lower limits and the array of the upper limits, in [−1, 1].
     Coverage: The exact coverage of 95 % intervals is at least 93.8 % for all rates and T = 2 … 164.
         The coverage is lowest at T = 35, 49 and 56, for models that disagree on nearly every task.
     Edge cases: If b = T, the upper limit is 1, and if c = T, the lower limit is −1.
@@ -203,9 +208,11 @@ def score_limits(
 
 
 def score_equivalence_p(tasks: int, b: int, c: int, margin: float) -> float:
-    """The larger of the p-values of the hypotheses p_b − p_c ≤ −margin and p_b − p_c ≥ margin.
+    """The larger p-value of two one-sided tests. The hypotheses are p_b − p_c ≤ −margin and p_b −
+    p_c ≥ margin.
 
-    p ≤ α if and only if the `paired-score` limits of level 1 − 2α are within ±margin.
+    The result is at most α if and only if the `paired-score` limits of level 1 − 2α are within
+    ±margin.
 
     >>> round(score_equivalence_p(100, 6, 5, 0.1), 4)
     0.0115
@@ -248,7 +255,8 @@ def _alpha_of_critical_z(tasks: int, critical: float) -> float:
 
 
 def _low_limits(tasks: int, b: Ints, c: Ints, critical: float) -> Floats:
-    """The δ < (b − c)/T at which z equals the critical value (the lower limit); −1 if none."""
+    """The lower limit: the difference δ < (b − c)/T at which z reaches the critical value, or −1 if
+    there is none."""
     least, mean = -1.0 + _LIMIT_AT_BOUND_TOLERANCE, (b - c) / tasks
     never = (mean <= least) | (_z_excess(tasks, b, c, np.asarray(least), critical) <= 0.0)
     low, high = np.full(mean.shape, least), np.minimum(mean, -least)
@@ -260,7 +268,8 @@ def _low_limits(tasks: int, b: Ints, c: Ints, critical: float) -> Floats:
 
 
 def _z_excess(tasks: int, b: Ints | int, c: Ints | int, mean: Floats, critical: float) -> Floats:
-    """The statistic z of the mean difference `mean`, minus the critical value."""
+    """The statistic z for the mean difference `mean`, minus the critical value and the correction
+    w."""
     linear = (2 * tasks - b + c) * mean - b - c
     root = np.sqrt(np.maximum(linear * linear + 8 * tasks * c * mean * (1 - mean), 0.0))
     differ = mean + (root - linear) / (2 * tasks)

@@ -2,7 +2,7 @@
 
 The null hypothesis of each test is that the outcomes of a task are in random order, given the
 number of passes, and that tasks are independent. The hypothesis does not depend on the difficulty
-of the tasks, so a mixture of easy and hard tasks or clusters of tasks cannot make a test
+of the tasks, so neither a mixture of easy and hard tasks nor clusters of tasks can make a test
 significant. passk computes the distribution of each statistic without simulation, so the tests have
 no seed and no Monte-Carlo error. The probabilities are accurate to 1e-12 (to 1e-10 for a million
 tasks).
@@ -74,12 +74,12 @@ def neighbour_change_moments(n: Ints, c: Ints) -> tuple[Floats, Floats]:
 
 
 def rank_sum_tail(n: Ints, c: Ints, score: float) -> float:
-    """P(|S| ≥ |score|) for S = Σ_t Σ_i (i − (n_t−1)/2) x_ti over all orders of the outcomes.
+    """The probability P(|S| ≥ |score|) over all orders of the outcomes, for the trend score S.
 
-    S is a sum of independent centred rank sums. The generating function of a rank sum is a Gaussian
-    binomial coefficient. The characteristic function is therefore Π_{j≤c} j sin((n−c+j)ω/2) /
-    ((n−c+j) sin(jω/2)). The function inverts the product of the characteristic functions at a prime
-    number of frequencies.
+    The trend score is S = Σ_t Σ_i (i − (n_t−1)/2) x_ti, which is a sum of independent centred rank
+    sums. The generating function of a rank sum is a Gaussian binomial coefficient. The
+    characteristic function is therefore Π_{j≤c} j sin((n−c+j)ω/2) / ((n−c+j) sin(jω/2)). The
+    function inverts the product of the characteristic functions at a prime number of frequencies.
 
     n, c : attempts and passes of each task.  score : a possible value of S.
     Returns a probability; values below 1e-12 are raised to 1e-12.
@@ -141,8 +141,9 @@ def _sine(j: int | Ints, m: Ints, count: int) -> Floats:
 def neighbour_change_distribution(n: int, c: int) -> Floats:
     """The probabilities of 0 … n−1 outcome changes in a random order of c passes in n attempts.
 
-    Let f = n − c. Among all C(n, c) orders, C(c−1, r−1) C(f−1, s−1) have r runs of passes and s = r
-    ± 1 runs of the f failures. Twice this number of orders have s = r.
+    Let f = n − c be the number of failures. Among all C(n, c) orders, C(c−1, r−1) C(f−1, s−1)
+    orders have r runs of passes and s = r ± 1 runs of failures. If s = r, there are twice as many
+    orders.
     Source: Wald & Wolfowitz 1940.
 
     >>> neighbour_change_distribution(4, 2).round(6).tolist()
@@ -168,10 +169,11 @@ def neighbour_change_distribution(n: int, c: int) -> Floats:
 
 
 def sum_distribution(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
-    """The first value and the probabilities of a sum of independent whole numbers, by FFT.
+    """Compute the distribution of a sum of independent whole numbers by FFT. The result is the
+    first value, and the probabilities of this value and the following values.
 
-    parts : pairs of the probabilities of 0, 1, 2, … and the number of summands with this
-        distribution.
+    parts : pairs. The first element contains the probabilities of 0, 1, 2, …, and the second
+        element is the number of summands with these probabilities.
     The total probability of all values that are not returned is below 1e-15.
 
     >>> first, chances = sum_distribution([(np.array([0.5, 0.5]), 2)])
@@ -253,7 +255,8 @@ def trend_test(start: Ints, passed: Ints) -> OrderTest:
 
 
 def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
-    """Test of whether consecutive attempts are more or less alike than random attempts at a task.
+    """Test whether consecutive attempts at a task are more or less similar than attempts in random
+    order.
 
     The statistic is the number of outcome changes, Σ_t #{i : x_ti ≠ x_t,i+1}. At each task, the
     number of changes is the number of runs of equal outcomes minus one.
@@ -294,11 +297,12 @@ class CopiesTest:
     first_positions, second_positions : positions of the two attempts, from 0.
     differing_tasks : number of tasks with different outcomes.
     expected_differing_tasks : mean of `differing_tasks` over all orders of the outcomes.
-    expected_by_position_rates : mean of `differing_tasks` if attempts with the same pass rates
-        pass randomly chosen tasks.
+    expected_by_position_rates : mean of `differing_tasks` if the attempts at both positions keep
+        their pass rates, but pass randomly chosen tasks.
     compared_tasks : number of tasks that have both attempts, at least one pass and at least one
         failure.
-    p : probability of `differing_tasks` or fewer.  adjusted : p adjusted by Holm's method.
+    p : probability of at most `differing_tasks` differences.  adjusted : p-value adjusted by Holm's
+        method.
     """
 
     first_positions: Ints
@@ -319,9 +323,9 @@ class CopiesTest:
     def is_copy(self) -> Bools:
         """Whether the two attempts of each pair look like copies.
 
-        Copies differ on at most a tenth of the tasks that are expected to differ, and their pass
-        rates imply at least five tasks with different outcomes. For example, two attempts that pass
-        every task agree, but need not be copies.
+        Two attempts look like copies if they differ on at most a tenth of the expected number of
+        tasks. In addition, their pass rates must imply at least five tasks with different outcomes.
+        For example, two attempts that pass every task agree, but are not necessarily copies.
         """
         few = self.differing_tasks <= COPIED * np.minimum(
             self.expected_differing_tasks, self.expected_by_position_rates
@@ -330,14 +334,14 @@ class CopiesTest:
 
 
 def copies_test(start: Ints, passed: Ints) -> CopiesTest:
-    """Test of whether two attempts agree on more tasks than expected by chance, like copies.
+    """Test whether two attempts agree on more tasks than expected by chance, as copies would.
 
     For every pair of positions, the statistic is the number of tasks on which the outcomes differ.
     Over random orders, the outcomes of each task differ independently with probability 2c(n−c) /
     (n(n−1)), so the statistic has a Poisson-binomial distribution. Tasks with only two attempts and
     tasks with equal outcomes of all attempts are not informative. If the pass rate changes with the
-    position, some pairs also agree more often without copies. `CopiesTest.is_copy` takes the pass
-    rates at the positions into account.
+    position, some pairs agree more often although they are not copies. `CopiesTest.is_copy` takes
+    the pass rates at the positions into account.
 
     start, passed : attempts in the form of `metrics.attempt_order`. Only the first 1,000 attempts
         of each task are compared.

@@ -35,7 +35,8 @@ _LOGIT_LINE_K_COUNT = 24
 
 @dataclass(frozen=True)
 class AttemptsNeeded:
-    """A number of attempts per task, and the largest k for which they determine pass@k."""
+    """A number of attempts per task, and the largest k for which these attempts determine
+    pass@k."""
 
     attempts: int
     determined_k: int
@@ -45,9 +46,10 @@ class AttemptsNeeded:
 class Extrapolation:
     """The range of pass@k (or of pass^k if `for_pass_hat_k`) that the counts imply at each k.
 
-    n, c : attempts and passes, (tasks,).  level : confidence level of the range and of the average.
-    clusters : a code 0 … G−1 per task, or None. With clusters of m tasks the log likelihood is
-        multiplied by Σm / Σm², as if all tasks of a cluster were identical.
+    n, c : numbers of attempts and passes per task.  level : confidence level of the range and of
+        the model average.
+    clusters : a cluster code 0 … G−1 per task, or None. With clusters of m tasks, the log
+        likelihood is multiplied by Σm / Σm², as if all tasks of a cluster were identical.
 
     >>> rng = np.random.default_rng(0)
     >>> n = np.full(200, 50)
@@ -72,7 +74,8 @@ class Extrapolation:
 
     @property
     def passes_or_failures(self) -> Ints:
-        """The passes of each task, or the failures if `for_pass_hat_k`: (tasks,)."""
+        """The number of passes of each task, or the number of failures if `for_pass_hat_k` is
+        true."""
         return self.n - self.c if self.for_pass_hat_k else self.c
 
     @cached_property
@@ -119,7 +122,8 @@ class Extrapolation:
         return min(max(float(self.model_average(np.array([k])).posterior_means[0]), low), high)
 
     def logit_line(self, ks: Ints) -> Floats:
-        """pass@k from a line through logit pass@k over log k (a heuristic); NaN if this fails."""
+        """Extrapolate pass@k with a line through logit pass@k over log k, which is only a
+        heuristic. The result is NaN if there are fewer than two points for the line."""
         from passk_cli.scipy_special import expit, logit
 
         line_ks = np.unique(
@@ -139,10 +143,11 @@ class Extrapolation:
         return 1 - line if self.for_pass_hat_k else line
 
     def attempts_needed(self, k: int) -> AttemptsNeeded | None:
-        """The attempts that would determine pass@k at the given k, or at a k as close as possible.
+        """The number of attempts that would determine pass@k at the given k, or at the largest
+        possible k below it.
 
-        The result is None if even the maximum number of attempts would not determine pass@k at a
-        larger k, for example with few tasks.
+        The result is None if no number of attempts that passk tries would determine pass@k at a
+        larger k, for example because there are few tasks.
         """
         rates = self._compatible_distributions(k)
         attempt_numbers = [min(times * self.largest_mostly_known_k, k) for times in _TIMES]
@@ -194,8 +199,8 @@ def largest_mostly_known_k(n: Ints) -> int:
 def stopped_on_outcome_reason(n: Ints, c: Ints) -> str:
     """The reason why passk does not extrapolate; "" if there is no reason.
 
-    The only possible reason is that sampling of attempts stopped at a pass, because n then depends
-    on the outcomes.
+    The only possible reason is that the sampling of attempts stopped at a pass. In this case, the
+    number of attempts depends on the outcomes.
 
     >>> stopped_on_outcome_reason(np.full(12, 4), np.arange(12) % 5)
     ''

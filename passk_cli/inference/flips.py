@@ -1,4 +1,5 @@
-"""Tests for changed results of tasks between two runs, and the expected changes due to chance."""
+"""Test whether the results of tasks changed between two runs, and compute the changes expected by
+chance."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ def flip_signs(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike)
 
 @dataclass(frozen=True)
 class FlipChances:
-    """Probabilities that each task's result changes by chance, given the task's total passes.
+    """The probabilities that the result of each task changes by chance, given the total passes of
+    the task.
 
     changes : probability that the two pass rates differ.
     flips : probability that the two pass rates differ by more than ½.
@@ -57,14 +59,15 @@ def flip_chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> FlipChan
     """The probabilities that a task's result changes by chance although its pass rate is unchanged.
 
     If the rate p is the same in both runs, the s = c + c₀ passes of a task are a random subset of
-    the n + n₀ attempts, so c has a hypergeometric distribution for any p. P(flip | s) is therefore
-    an unbiased estimate of P(flip | p). This estimate has the smallest possible variance, because
-    the total passes s are a sufficient statistic. The sum of P(flip | s) over tasks estimates the
-    expected number of flips. If runs have one attempt per task, this sum always equals the observed
-    number of flips, so the sum is not informative.
+    the n + n₀ attempts. Therefore, c has a hypergeometric distribution for any p, and P(flip | s)
+    is an unbiased estimate of P(flip | p). This estimate has the smallest possible variance,
+    because the total passes s are a sufficient statistic. The sum of P(flip | s) over tasks
+    estimates the expected number of flips. If runs have one attempt per task, this sum always
+    equals the observed number of flips, so the sum is not informative.
 
-    n, n_base : attempts ≥ 1.  passes : total passes s in 0 … n + n_base.
-    Returns floats in [0, 1].
+    n, n_base : numbers of attempts per task, at least 1.  passes : total passes s of each task,
+        from 0 to n + n_base.
+    Returns one probability per task for each field.
     Source: Fisher 1935; Rao 1945 and Blackwell 1947 for the estimate.
 
     >>> chances = flip_chances([1, 2, 2], [1, 2, 2], [1, 2, 4])
@@ -102,8 +105,8 @@ def _possible_passes(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
 def poisson_binomial(probabilities: ArrayLike) -> Floats:
     """The exact distribution of the number of independent events that happen: P(N = 0), P(N = 1), …
 
-    probabilities : one float in [0, 1] per event.  Returns one float per possible number of events,
-        (events + 1,).
+    probabilities : the probability of each event.
+    Returns one probability for each number of events from 0 to the number of all events.
 
     >>> poisson_binomial([0.5, 0.5]).tolist()
     [0.25, 0.5, 0.25]
@@ -135,14 +138,15 @@ def central_range(distribution: Floats, level: float = 0.95) -> tuple[int, int]:
 def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -> Floats:
     """Exact unconditional two-sided p-values of the hypothesis that a task's pass rates are equal.
 
-    p is the maximum of P_π(F ≤ f) over π in [0, 1]. In this formula, f is Fisher's exact p-value
-    for c passes in n attempts against c₀ passes in n₀ attempts. F is Fisher's p-value for a random
-    table in which both pass rates are the unknown π. Under the hypothesis, p ≤ α has a probability
-    of at most α. The p-value is never above f. For example, for 4 passes in 4 attempts against 0
-    passes in 4 attempts, p is 0.0078 and f is 0.029.
+    The p-value is the maximum of P_π(F ≤ f) over all π in [0, 1]. In this formula, f is Fisher's
+    exact p-value for c passes in n attempts against c₀ passes in n₀ attempts. F is Fisher's p-value
+    for a random table in which both pass rates are the unknown π. Under the hypothesis, p ≤ α has a
+    probability of at most α. The p-value is never above f. For example, for 4 passes in 4 attempts
+    against 0 passes in 4 attempts, p is 0.0078 and f is 0.029.
 
-    n, c, n_base, c_base : integer arrays, broadcastable, n ≥ 1, 0 ≤ c ≤ n.
-    Returns floats in [0, 1] of the broadcast shape.
+    n, c, n_base, c_base : integer arrays that can be broadcast, with n ≥ 1 and 0 ≤ c ≤ n in both
+        runs.
+    Returns p-values in the broadcast shape.
     Accuracy: The search for the maximum uses at least 97 values of π (12 per standard error), and
         parabolas between these values. If (n + 1) (n₀ + 1) is above 20,000, the result is Fisher's
         p-value, which is nearly the same.

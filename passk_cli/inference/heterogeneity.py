@@ -59,11 +59,13 @@ class IntervalSetting:
 
 @dataclass(frozen=True)
 class HeterogeneityGains:
-    """The heterogeneity gains Δ_k with their standard errors and limits: arrays over k.
+    """The heterogeneity gains Δ_k with standard errors and limits. Each array has one element per
+    k.
 
     Elements that are not defined are NaN.
 
-    estimate : Δ_k.  largest_possible : estimate of μ − μ^k, the largest possible Δ_k.
+    estimate : estimate of each gain Δ_k.  largest_possible : estimate of the largest possible gain,
+        which is μ − μ^k.
     """
 
     estimate: Floats
@@ -74,16 +76,17 @@ class HeterogeneityGains:
 
 
 def heterogeneity_gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) -> HeterogeneityGains:
-    """The gains Δ_k = pass^k − μ^k for the mean rate μ, their largest values, and intervals.
+    """The heterogeneity gains Δ_k = pass^k − μ^k for the mean success rate μ, with intervals.
 
-    The estimates do not have the bias of μ̂^k. The coverage deficit is the gain Δ_k of the
-    failures: `heterogeneity_gains(n, n − c, ks, …)`. For new tasks, μ^k is estimated from k
-    different tasks (or clusters). The estimate is NaN if there are fewer than k tasks (or
-    clusters). For these tasks, μ^k is estimated from tasks drawn with replacement, and Δ_k for
-    k = n has an interval but no standard error. The true Δ_k cannot be negative, so limits below 0
-    are set to 0. Estimates of Δ_k may be negative.
+    The estimates of μ^k do not have the bias of the plain power μ̂^k. The coverage deficit is the
+    gain Δ_k of the failures: `heterogeneity_gains(n, n − c, ks, …)`. For new tasks, μ^k is
+    estimated from k different tasks (or clusters). The estimate is NaN if there are fewer than k
+    tasks (or clusters). For these tasks, μ^k is estimated from tasks that are drawn with
+    replacement. If k = n, Δ_k has an interval but no standard error. The true Δ_k cannot be
+    negative, so limits below 0 are set to 0. Estimates of Δ_k may be negative.
 
-    n, c : attempts and passes, (tasks,).  ks : increasing k's; no k is above the smallest n.
+    n, c : numbers of attempts and passes per task.  ks : increasing values of k, which are at most
+        the smallest n.
 
     >>> n, c, ks = np.full(4, 4), np.array([0, 4, 0, 4]), np.array([1, 2])
     >>> delta = heterogeneity_gains(n, c, ks, IntervalSetting())
@@ -154,11 +157,13 @@ def _standard_errors(
 class GuardedFunctionals:
     """Functions of means over tasks, and the guard atoms for the limits of these functions.
 
-    task_values : variables with the means that the function needs, (tasks × variables).
-    function_of_means : function of the means, (draws × variables) → (draws × functionals).
-    lower_guards, upper_guards : guard atoms (variables,) for lower and for upper limits. An atom
-        has half the Dirichlet weight of a task (or average cluster). If there are several guard
-        atoms, a limit is the worst limit over all atoms.
+    task_values : an array (tasks × variables). The function needs the means of these variables over
+        tasks.
+    function_of_means : a function from an array of means (draws × variables) to an array of results
+        (draws × functionals).
+    lower_guards, upper_guards : guard atoms for lower and for upper limits, with one value per
+        variable. An atom has half the Dirichlet weight of a task (or cluster). If there are several
+        guard atoms, the interval extends to the outermost limit.
     """
 
     task_values: Floats
@@ -217,7 +222,8 @@ def guarded_limits(
 
 @dataclass(frozen=True)
 class RateMomentEstimate:
-    """A moment of the success rates with limits, or the reason why passk cannot compute them."""
+    """A moment of the success rates with limits, or the reason why the moment or the limits are
+    missing."""
 
     value: float | None
     se: float | None = None
@@ -229,12 +235,12 @@ class RateMomentEstimate:
 def sd_and_skewness_of_rates(
     n: Ints, c: Ints, setting: IntervalSetting
 ) -> tuple[RateMomentEstimate, RateMomentEstimate]:
-    """Standard deviation and skewness of tasks' true success rates, without noise of attempts.
+    """The standard deviation and the skewness of the true success rates, without the noise of
+    attempts.
 
-    n, c : attempts and passes, (tasks,). The standard deviation needs at least 2 tasks, and at
-        least 2 attempts at each task.
-        The skewness needs at least 3 tasks, at least 3 attempts at each task, and a significant
-        standard deviation.
+    n, c : numbers of attempts and passes per task. The standard deviation needs at least 2 tasks,
+        and at least 2 attempts at each task. The skewness needs at least 3 tasks, at least 3
+        attempts at each task, and a significant standard deviation.
 
     >>> n, c = np.full(4, 9), np.array([0, 9, 0, 9])
     >>> sd, skewness = sd_and_skewness_of_rates(n, c, IntervalSetting())

@@ -39,7 +39,7 @@ _PRIOR_NO_POINT_MASS = 0.5
 
 @dataclass(frozen=True, eq=False)
 class CountHistogram:
-    """The distinct pairs (n, c) of tasks, and the number of tasks with each pair."""
+    """The distinct pairs (n, c) of attempts and passes, and the number of tasks with each pair."""
 
     n: Ints
     c: Ints
@@ -77,10 +77,10 @@ def count_histogram(n: Ints, c: Ints) -> CountHistogram:
 class RatePosterior:
     """The posterior of the success rates of tasks, as grid points with weights.
 
-    a, b : parameters of the Beta distributions, (distributions,).
-    beta_index : index of the Beta distribution of each grid point, (points,).
-    never_share, always_share : ν and ω of each grid point, (points,).
-    posterior_weights : posterior probability of each grid point, (points,).
+    a, b : parameters of each Beta distribution.
+    beta_index : index of the Beta distribution of each grid point.
+    never_share, always_share : probabilities of the rates 0 and 1 (ν and ω) at each grid point.
+    posterior_weights : posterior probability of each grid point.
     """
 
     histogram: CountHistogram
@@ -92,15 +92,17 @@ class RatePosterior:
     posterior_weights: Floats
 
     def polynomial_mean_and_variance(self, value: Polynomial) -> tuple[Floats, Floats]:
-        """Mean and variance of a polynomial's average over tasks, at each grid point: (points,)."""
+        """The mean and the variance of the average of a polynomial over tasks, at each grid
+        point."""
         first, second = self.expectation_sums([value, value.square])
         tasks = self.histogram.task_count
         return first[0] / tasks, np.maximum(first[1] - second[0], 0.0) / tasks**2
 
     def expectation_sums(self, values: Sequence[Polynomial]) -> tuple[Floats, Floats]:
-        """Sums over tasks of each polynomial's expectation, and of the squared expectation.
+        """The sum over tasks of the expectation of each polynomial, and the sum of the squared
+        expectation.
 
-        Both arrays have the shape (values × points).
+        Both arrays have the shape (polynomials × grid points).
         """
         t = self.histogram
         a, b = self.a[:, None] + t.c, self.b[:, None] + (t.n - t.c)
@@ -162,13 +164,13 @@ def rate_posterior(tasks: CountHistogram) -> RatePosterior:
 
 
 def draw_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> Floats:
-    """Draws of the tasks' success rates from their posterior, (draws × tasks).
+    """Draw success rates of tasks from the posterior, as an array (draws × tasks).
 
-    A draw first chooses a grid point with a probability equal to its weight, and then a rate per
-    task: 0, 1 or a draw from Beta(a + c, b + n − c).
+    For each draw, the function first chooses a grid point with a probability equal to the weight of
+    the point. Then it chooses a rate for each task: 0, 1 or a draw from Beta(a + c, b + n − c).
 
-    n, c : attempts and passes, (tasks,), n ≥ 1.  Returns floats in [0, 1].
-    Edge case: with one attempt at every task, the spread of the rates comes only from the prior.
+    n, c : numbers of attempts and passes per task, with n ≥ 1.
+    Edge case: If every task has one attempt, the spread of the rates comes only from the prior.
 
     >>> rates = draw_rates(np.full(40, 10), np.full(40, 3), 200, np.random.default_rng(0))
     >>> rates.shape, round(float(rates.mean()), 1)
@@ -215,7 +217,8 @@ def _grid_posterior_weights(
 
 
 def _log_likelihoods(a: Floats, b: Floats, n: Ints, c: Ints) -> Floats:
-    """Log probability of the outcomes of n attempts if p ~ Beta(a, b): (cells × pairs)."""
+    """The log probability of the outcomes of each pair (n, c) in each grid cell, if p ~ Beta(a,
+    b)."""
     from passk_cli.scipy_special import betaln
 
     logs: Floats = betaln(a[:, None] + c, b[:, None] + (n - c)) - betaln(a, b)[:, None]
@@ -223,7 +226,8 @@ def _log_likelihoods(a: Floats, b: Floats, n: Ints, c: Ints) -> Floats:
 
 
 def _log_prior(axes: Sequence[Floats]) -> Floats:
-    """Log prior: m ~ Beta(½, ½), logistic log s, and ν and ω 0 or uniform with ν + ω ≤ 1."""
+    """The log prior of the parameters. The prior of m is Beta(½, ½), and the prior of log s is
+    logistic. Each of ν and ω is 0 or uniform, with ν + ω ≤ 1."""
     means, sizes, *lumps = axes
     distance = np.abs(sizes - np.log(_PRIOR_CENTRE_OF_SIZE))
     shares = []

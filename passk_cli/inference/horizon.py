@@ -1,8 +1,9 @@
 """Time horizons: the task length at which attempts succeed with a given probability.
 
-The success rate is a curve in x = log₂ minutes, P(x) = g(a + b·x), fitted by weighted maximum
-likelihood with a small penalty on b. With the weights of `task_weights`, the logistic curve and the
-bootstrap of `resampled_counts`, the results are METR's time horizons (arXiv 2503.14499).
+The success rate is the curve P(x) = g(a + b·x), in which x is the log₂ of the task length in
+minutes. The curve is fitted by weighted maximum likelihood with a small penalty on b. With the
+weights of `task_weights`, the logistic curve and the bootstrap of `resampled_counts`, the results
+are METR's time horizons (arXiv 2503.14499).
 Source: compute_task_weights.py, logistic.py and bootstrap.py (MIT) in
 github.com/METR/eval-analysis-public.
 """
@@ -58,8 +59,8 @@ WEIBULL_LINK = LinkFunction(_weibull_rates, lambda p: -math.log(-math.log(p)))
 
 
 def task_weights(families: Ints) -> Floats:
-    """Weights of tasks. The sum of all weights is 1.
-    A task in a family of m tasks has a weight ∝ 1/√m.
+    """The weights of tasks. The sum of all weights is 1. In a family of m tasks, each task has a
+    weight proportional to 1/√m.
 
     >>> task_weights(np.array([0, 0, 0, 0, 1])).round(3).tolist()
     [0.167, 0.167, 0.167, 0.167, 0.333]
@@ -72,14 +73,16 @@ def fit_curves(
     x: Floats, passed: Floats, failed: Floats, shape: LinkFunction = LOGISTIC_LINK,
     start: tuple[float, float] = (0.0, 0.0), penalty: float = SLOPE_PENALTY,
 ) -> tuple[Floats, Floats]:  # fmt: skip
-    """The coefficients a and b of the curve g(a + b·x) with the highest likelihood, both (rows,).
+    """The coefficients a and b of the curve g(a + b·x) with the highest likelihood, for each row.
 
     Fisher scoring with step halving maximizes the likelihood. If no attempt fails, the coefficient
     a is infinite. If no attempt passes, the coefficient a is minus infinity.
 
-    x : log₂ of the task lengths, (tasks,).
-    passed, failed : weights of passes and of failures, (rows × tasks). Each row is a resample.
-    start : a and b at which the search begins.  penalty : λ, see `SLOPE_PENALTY`.
+    x : log₂ of the length of each task in minutes.
+    passed, failed : arrays (rows × tasks) with the weights of passes and of failures. Each row is a
+        resample.
+    start : values of a and b at which the search begins.  penalty : factor λ of the penalty, see
+        `SLOPE_PENALTY`.
 
     >>> passed = np.array([[4.0, 3.0, 1.0, 0.0]]) / 16
     >>> a, b = fit_curves(np.arange(4.0), passed, 0.25 - passed)
@@ -141,11 +144,12 @@ def log2_horizons(a: Floats, b: Floats, rate: float, shape: LinkFunction = LOGIS
 
 
 def isotonic_fit(x: Floats, passed: Floats, failed: Floats) -> tuple[Floats, Floats]:
-    """The best-fitting curve that never rises, as the sorted distinct x and a rate for each x.
+    """Fit the best curve that never rises. The result is the sorted distinct values of x, and the
+    rate at each value.
 
     The algorithm is the pool-adjacent-violators algorithm (PAVA).
 
-    passed, failed : weights of passes and of failures, (tasks,).
+    passed, failed : weights of passes and of failures of each task.
 
     >>> passed, failed = np.array([0.5, 0.9, 0.2]), np.array([0.5, 0.1, 0.8])
     >>> isotonic_fit(np.array([1.0, 2.0, 3.0]), passed, failed)
@@ -164,7 +168,8 @@ def isotonic_fit(x: Floats, passed: Floats, failed: Floats) -> tuple[Floats, Flo
 
 
 def isotonic_log2_horizon(at: Floats, rates: Floats, rate: float) -> float:
-    """The log₂ of the horizon, midway between the last x with at least this rate and the next x.
+    """The log₂ of the horizon. It is halfway between the last x that reaches the given rate and the
+    next x.
 
     The result is infinite if all x reach the given rate, and minus infinity if no x reaches it.
     """
@@ -177,11 +182,11 @@ def isotonic_log2_horizon(at: Floats, rates: Floats, rate: float) -> float:
 def resampled_counts(
     n: Ints, c: Ints, families: Ints, resamples: int, seed: int
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Passes and failures of tasks in bootstrap resamples, in blocks of (rows × tasks).
+    """Yield the passes and the failures of tasks in bootstrap resamples, in arrays (rows × tasks).
 
-    A resample draws families with replacement, then tasks of each drawn family with replacement,
-    and then the attempts at each drawn task. Models that have the same tasks get the same random
-    draws of tasks.
+    A resample first draws families with replacement. Then it draws tasks of each family with
+    replacement, and finally attempts at each task. Models that have the same tasks get the same
+    random draws of tasks.
     """
     members = [np.flatnonzero(families == family) for family in range(int(families.max()) + 1)]
     for block in range(-(-resamples // _BLOCK)):
@@ -200,11 +205,11 @@ def resampled_counts(
 def resampled_log2_horizons(draws: Floats, rate: float, middle: float) -> Floats:
     """The log₂ horizons of all resamples, from the columns a and b of `draws`.
 
-    If a curve does not fall, its horizon is the limit for curves that become flatter and flatter.
-    The horizon is then infinite if the success rate at `middle` is above `rate`, and minus infinity
-    if not.
+    If a curve does not fall, the horizon is the limit for falling curves that become flatter and
+    flatter. This limit is infinite if the success rate at `middle` is above `rate`, and minus
+    infinity otherwise.
 
-    middle : mean of x = log₂ minutes over the tasks.
+    middle : mean of x over the tasks, with x in log₂ minutes.
     """
     a, b = draws.T
     log2 = log2_horizons(a, b, rate)
@@ -213,7 +218,8 @@ def resampled_log2_horizons(draws: Floats, rate: float, middle: float) -> Floats
 
 
 def percentile_limits(draws: Floats, level: float) -> tuple[float, float]:
-    """Percentile limits that are valid for all possible numbers in place of the NaN draws."""
+    """Percentile limits that are valid for any numbers in place of NaN. A NaN draw widens both
+    limits."""
     tail = (1.0 - level) / 2
     low = np.quantile(np.where(np.isnan(draws), -math.inf, draws), tail, method="lower")
     high = np.quantile(np.where(np.isnan(draws), math.inf, draws), 1 - tail, method="higher")
@@ -226,11 +232,12 @@ def minutes_from_log2(log2: float) -> float:
 
 
 def doublings_per_day(dates: Floats, log2: Floats) -> Floats:
-    """Doublings of the horizon per day: least-squares slopes of log₂ horizons over dates, (rows,).
+    """The doublings of the horizon per day for each row. They are the least-squares slopes of log₂
+    horizons over dates.
 
-    dates : release dates in days, (models,).
-    log2 : log₂ horizons, (rows × models). log₂ horizons that are not finite are left out.
-        The slope of a row is NaN if fewer than two dates remain.
+    dates : release date of each model, in days.
+    log2 : an array (rows × models) of log₂ horizons. Values that are not finite are left out. The
+        slope of a row is NaN if fewer than two different dates remain.
 
     >>> doublings_per_day(np.array([0.0, 100.0, 200.0]), np.array([[1.0, 2.0, 3.0]])).tolist()
     [0.01]

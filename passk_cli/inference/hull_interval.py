@@ -42,13 +42,14 @@ _SMALLEST_MEAN = 1e-140
 
 @dataclass(frozen=True)
 class HullInterval:
-    """Limits of the mean of a metric over these tasks for infinitely many attempts.
+    """The limits of the mean that a metric would have over these tasks with infinitely many
+    attempts.
 
     estimate : unbiased estimate of the mean.
-    error_distribution : distribution of estimate − true mean.
-    posterior_weights : posterior probability of each grid point, (points,).
-    posterior_means, posterior_variances : mean and variance of the metric's mean at each grid
-        point, (points,).
+    error_distribution : distribution of the error, which is the estimate minus the true mean.
+    posterior_weights : posterior probability of each grid point.
+    posterior_means, posterior_variances : posterior mean and variance of the mean of the metric, at
+        each grid point.
     metric_polynomial : the metric as a polynomial in the success rate.
     describes_complement : whether the fields describe 1 − metric instead of the metric.
     """
@@ -159,7 +160,7 @@ def hull_of_mean(metric: Metric, tasks: CountHistogram) -> HullInterval | None:
 
 @dataclass(frozen=True)
 class MetricCounts:
-    """A metric, with n attempts and c passes of each task, n ≥ k."""
+    """A metric, and the numbers of attempts n ≥ k and passes c of each task."""
 
     metric: Metric
     n: Ints
@@ -223,7 +224,8 @@ def heterogeneity_gain_limits(
     posterior, Δ_k has approximately a gamma distribution with mean E p^k − μ^k − k (k−1)/2 μ^(k−2)
     Var μ̂.
 
-    n, c : attempts and passes, (tasks,), n ≥ k.  k : at least 2.  gain : estimate of Δ_k.
+    n, c : numbers of attempts and passes per task, with n ≥ k.  k : at least 2.  gain : estimate of
+        Δ_k.
     Returns two limits, which are at least 0.
     """
     tasks, power = count_histogram(n, c), pass_hat_k_polynomial(k)
@@ -269,12 +271,12 @@ def _gamma_quantile(weight: Floats, mean: Floats, variance: Floats, p: float) ->
 
 
 def moment_matched_cdf(x: float, mean: Floats, variance: Floats) -> Floats:
-    """P(X ≤ x) for distributions on [0, 1] with given means and variances.
+    """The probability P(X ≤ x) for distributions on [0, 1] with the given means and variances.
 
     The distributions are Beta distributions, with two exceptions. If the mean is near 0 and the
     standard deviation is larger than half the mean, the distribution is lognormal. If the mean is
-    near 1 and the standard deviation is large, the distribution is the mirror image of a lognormal
-    distribution.
+    near 1 and the standard deviation is larger than half of 1 − mean, the distribution is the
+    mirror image of a lognormal distribution.
     """
     below = np.empty(len(mean))
     upper = mean > 0.5

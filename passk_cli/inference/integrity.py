@@ -1,7 +1,8 @@
-"""Tests for unusual submissions: copied outcomes, certain tasks, missing attempts and equal texts.
+"""Test for unusual submissions: copied outcomes, too many tasks that always pass or always fail,
+missing attempts, and equal texts.
 
 Most functions take arrays with one row per submission and one column per task. All p-values are
-adjusted for the number of submissions or of pairs of submissions.
+adjusted for the number of submissions, or for the number of pairs of submissions.
 """
 
 from __future__ import annotations
@@ -33,15 +34,16 @@ _MAX_TEXT_PARTNERS = 3
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClosestPartners:
-    """For each submission, the partner with the largest agreement beyond task difficulty.
+    """For each submission, the partner that agrees with it most, beyond what the difficulty of the
+    tasks explains.
 
-    agreeing_outcomes, shared_outcomes : number of equal outcomes, and of outcomes that both
+    agreeing_outcomes, shared_outcomes : number of equal outcomes, and number of outcomes that both
         submissions have.
-    expected_agreeing_outcomes : expected equal outcomes if tasks of similar difficulty are
-        exchanged.
+    expected_agreeing_outcomes : expected number of equal outcomes if outcomes are compared between
+        different tasks of similar difficulty.
     p : p-value, adjusted for all pairs.
-    fits_difficulty_better : whether, among the different outcomes, the submission's outcomes fit
-        the difficulty of the tasks better than the partner's outcomes.
+    fits_difficulty_better : whether the submission fits the difficulty of the tasks at least as
+        well as the partner does. Only tasks with different outcomes are compared.
     """
 
     partner: Indices
@@ -54,12 +56,13 @@ class ClosestPartners:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CertainTasksTest:
-    """Tasks with a pass rate of exactly 0 or 1, among the tasks with several attempts.
+    """A test for too many tasks with a pass rate of exactly 0 or 1. Only tasks with several
+    attempts count.
 
-    certain_task_counts, repeated_task_counts : number of tasks with a rate of 0 or 1, and of tasks
-        with several attempts.
-    expected_certain_tasks : expected `certain_task_counts`, given the submission's ability and the
-        difficulty of the tasks.
+    certain_task_counts, repeated_task_counts : number of tasks with a pass rate of 0 or 1, and
+        number of tasks with several attempts.
+    expected_certain_tasks : expected number of tasks with a pass rate of 0 or 1, given the
+        submission's ability and the difficulty of the tasks.
     p : p-value of the hypothesis that difficulty explains `certain_task_counts`, adjusted for all
         submissions.
     """
@@ -106,7 +109,8 @@ def rasch_rates_and_difficulties(n: Ints, c: Ints) -> tuple[Floats, Floats]:
     The model is logit p_st = a_s − b_t for submission s and task t, with normal priors of variance
     4 for the abilities a and 9 for the difficulties b.
 
-    n, c : attempts and passes, (submissions, tasks); n = 0 if there is no attempt.
+    n, c : arrays (submissions × tasks) with the numbers of attempts and passes. The number n is 0
+        if there is no attempt.
     Returns the success rates p in (0, 1) and the difficulties b.  Source: Rasch 1960.
 
     >>> rates, difficulty = rasch_rates_and_difficulties(np.full((2, 2), 4), np.array([[4, 2], [2,
@@ -131,15 +135,16 @@ def rasch_rates_and_difficulties(n: Ints, c: Ints) -> tuple[Floats, Floats]:
 
 
 def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
-    """The closest partner of each of three or more submissions.
+    """Find the closest partner of each submission, among at least three submissions.
 
     The residual of submission s at task t is r_st = (c − n p) / √(n p (1 − p)) with the success
     rate p from `rasch_rates_and_difficulties`. For a pair of submissions s and u, the statistic is
     z = Σ_t r_st r_ut / √(Σ_t r_st² r_ut²). Outcomes of related models always agree to some degree.
-    Therefore the p-value is the normal tail probability of (z − median) / max(1, 1.4826 MAD), with
-    the median and the MAD over all pairs, times the number of pairs.
+    Therefore, z is standardised with the median and the median absolute deviation (MAD) over all
+    pairs: (z − median) / max(1, 1.4826 MAD). The p-value is the normal tail probability of this
+    number, times the number of pairs.
 
-    n, c : as in `rasch_rates_and_difficulties`.
+    n, c : attempts and passes as in `rasch_rates_and_difficulties`.
 
     >>> rng = np.random.default_rng(0)
     >>> c = rng.binomial(4, rng.random(200), (12, 200))
@@ -200,16 +205,17 @@ def _agreement_at_different_tasks(
 
 
 def certain_tasks_test(n: Ints, c: Ints) -> CertainTasksTest:
-    """A test of whether a submission always passes or always fails some tasks of any difficulty.
+    """Test whether a submission always passes or always fails some tasks, whatever the difficulty
+    of the tasks is.
 
     In the model of a submission, all attempts pass at a share π₁ of the tasks, and all attempts
     fail at a share π₀ of the tasks. The remaining tasks have the rates of
-    `rasch_rates_and_difficulties`, but with an ability that an EM algorithm estimates again. The
-    statistic is √(2 log likelihood ratio) against the hypothesis π₀ = π₁ = 0. The statistic is
-    compared with the statistics of all submissions, as in `closest_partners`. Tasks with one
-    attempt are ignored.
+    `rasch_rates_and_difficulties`, but an EM algorithm estimates the ability again. The statistic
+    is the square root of twice the log likelihood ratio against the hypothesis π₀ = π₁ = 0. The
+    statistic is standardised with the median and the MAD of all submissions, as in
+    `closest_partners`. Tasks with one attempt are ignored.
 
-    n, c : as in `rasch_rates_and_difficulties`.
+    n, c : attempts and passes as in `rasch_rates_and_difficulties`.
     """
     from passk_cli.scipy_special import expit, logit
 
@@ -250,11 +256,11 @@ def selective_omission_test(n: Ints, c: Ints) -> SelectiveOmissionTest:
     """A test of whether attempts are missing mainly at tasks that the other submissions fail.
 
     The usual number of attempts at a task is the median of the numbers over submissions. The
-    hypothesis is that each usual attempt is equally likely to be missing. Under the hypothesis, the
-    mean failure rate of the other submissions at the tasks of the missing attempts is approximately
-    normal.
+    hypothesis is that each usual attempt is equally likely to be missing. The statistic is the mean
+    failure rate of the other submissions at the tasks of the missing attempts. Under the
+    hypothesis, the statistic is approximately normal.
 
-    n, c : as in `rasch_rates_and_difficulties`.
+    n, c : attempts and passes as in `rasch_rates_and_difficulties`.
     """
     from passk_cli.scipy_special import ndtr
 
@@ -276,15 +282,15 @@ def equal_texts_test(
 ) -> EqualTextsTest:
     """A test of whether two submissions have more equal texts than the other submissions suggest.
 
-    A partner with m attempts at the same task and with the same verdict has a given text with the
-    expected probability 1 − (1 − f)^m. In this formula, f = (h + ½) / (H + 1) is the frequency of
-    the text. All other submissions have H attempts at the task with this verdict, and h of these
-    attempts have the text. Two submissions are therefore expected to have equal short answers, but
-    not equal long texts. The p-value is a Poisson-binomial tail probability times the number of
-    pairs.
+    For a given text, let m be the number of the partner's attempts with the same task and verdict.
+    The expected probability that one of these attempts has the same text is 1 − (1 − f)^m. In this
+    formula, f = (h + ½) / (H + 1) is the frequency of the text. All other submissions together have
+    H attempts with this task and verdict, and h of these attempts have the text. Two submissions
+    are therefore expected to have equal short answers, but not equal long texts. The p-value is a
+    Poisson-binomial tail probability times the number of pairs.
 
-    submission, task, passed, text, times : one row per submission, task, verdict and text, with the
-        number of attempts that have the text (`times`).
+    submission, task, passed, text, times : columns of a table with one row per submission, task,
+        verdict and text. The column `times` contains the number of attempts with the text.
     submissions : number of submissions.
     """
     words, judged, group = (

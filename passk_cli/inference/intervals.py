@@ -58,24 +58,27 @@ _SMALLEST, _LARGEST = 1e-8, 0.499
 class IntervalData:
     """The data for an interval of a metric's mean: the values of the metric at each task.
 
-    values : finite task values, (tasks,).
+    values : the value of the metric at each task, which is always finite.
     lower_bound, upper_bound : bounds of the values; infinite if they are unknown.
     attempts : attempts per task if the values come from pass/fail outcomes; otherwise None.
-    attempt_variances : variance of each value over repeated attempts, (tasks,), for "these tasks";
-        or None.
+    attempt_variances : for "these tasks", the variance of each value over repeated attempts, or
+        None.
     clusters : a code 0 … G−1 per task, or None.
-    resampled_means : means with resampled attempts, for "these tasks" with `percentile`; or None.
-    mixed_task_count : number of tasks with both passes and failures, for "these tasks".
+    resampled_means : for "these tasks" and the method `percentile`, the means with resampled
+        attempts, or None.
+    mixed_task_count : for "these tasks", the number of tasks with both passes and failures.
     metric_counts : for "these tasks", the counts from which the values were computed. The tuple is
         empty if the metric needs more than counts. A difference has one entry per model.
     variance_floor : for differences, the lower bound for the variance of the mean.
-    difference_bounds : for differences, smallest and largest values if outcomes are missing.
-    hidden_variance : for corrected values, variance of the mean that the values do not contain.
-    label_degrees_of_freedom : for corrected values, degrees of freedom if they are fewer than the
-        values imply.
-    labelled_values_near_bound : for corrected values, values with limits that the interval must
-        include.
-    resamples, seed : number of random draws, and their seed, for methods that need draws.
+    difference_bounds : for differences with missing outcomes, the smallest and the largest possible
+        values.
+    hidden_variance : for corrected values, the part of the variance of the mean that the values do
+        not show.
+    label_degrees_of_freedom : for corrected values, the degrees of freedom that the labels allow;
+        otherwise None.
+    labelled_values_near_bound : for corrected values, the values of labelled tasks if nearly all of
+        them are at a bound. The interval must then include the limits for these values.
+    resamples, seed : the number and the seed of random draws, for methods that need random draws.
     """
 
     values: Floats
@@ -118,7 +121,8 @@ class IntervalData:
         """Standard error of the mean for new tasks; None if there is only one task or cluster.
 
         For G clusters with m_g tasks and sums S_g, the standard error is √(G/(G−1) Σ_g (S_g − m_g
-        x̄)² / T² + hidden). Without clusters and hidden variance, the standard error is s/√T.
+        x̄)² / T² + hidden). Without clusters and hidden variance, the standard error is s/√T, with
+        the standard deviation s of the values.
         Source: Miller 2024, equation 4.
         """
         totals, sizes = self.unit_totals
@@ -135,13 +139,14 @@ class IntervalData:
 
     @property
     def guard_size(self) -> float:
-        """Size of a guard atom in tasks: Σ m² / Σ m for cluster sizes m, an average over tasks.
+        """The size of a guard atom in tasks. With clusters of m tasks, the size is Σ m² / Σ m,
+        which is the cluster size averaged over tasks.
 
         The guard atom has the size 1 without clusters, and the size m if all clusters have m tasks.
         The guard atom represents a large cluster, because the error of a mean depends mostly on a
-        few large clusters. If the guard atom had the average cluster size, 95 % intervals would
-        contain the mean in only 88 to 95 % of cases with lognormal or Pareto distributed cluster
-        sizes (benchmarks/coverage.md).
+        few large clusters. A guard atom with the average cluster size would give 95 % intervals a
+        coverage of only 88 to 95 % if cluster sizes have a lognormal or Pareto distribution
+        (benchmarks/coverage.md).
         """
         sizes = self.unit_totals[1]
         return float(sizes @ sizes / sizes.sum())
@@ -176,7 +181,8 @@ class IntervalData:
 
     @cached_property
     def bootstrap_distribution(self) -> BootstrapDistribution | Floats:
-        """Bootstrap distribution of the mean: exact, or sorted random draws for clusters."""
+        """The bootstrap distribution of the mean. It is exact without clusters, and consists of
+        sorted random draws with clusters."""
         if self.clusters is None:
             return BootstrapDistribution(self.values)
         column = self.values[:, None]
@@ -308,9 +314,10 @@ def equivalence_p_values(
 ) -> list[float]:
     """p-values of the hypothesis that a mean difference is outside ±margin (two one-sided tests).
 
-    The p-value is the smallest α for which the interval of level 1 − 2α is within ±margin. If the
-    method has no formula for p, a search finds α ≥ 1e-8 with a relative precision of 1e-6. The
-    p-value is 1 if no interval is within ±margin, and NaN if there is no interval.
+    The p-value is the smallest significance level α for which the interval of level 1 − 2α is
+    within ±margin. If the method has no formula for the p-value, passk searches for this α with a
+    relative precision of 1e-6. The result of the search is at least 1e-8. The p-value is 1 if no
+    interval is within ±margin, and NaN if there is no interval.
 
     margin : largest difference that counts as equivalent, above 0.  Source: Schuirmann 1987.
 
@@ -375,7 +382,7 @@ def check_method(method: str | None, level: float, population: str) -> str:
 
 
 class _UndefinedLimitsError(Exception):
-    """The error that a method cannot compute limits for a sample; its message is the reason."""
+    """The error if a method cannot compute limits for a sample. The error message is the reason."""
 
 
 def _remark_without_spread(
@@ -438,20 +445,20 @@ _GUARD_WEIGHT_DECAY = 8.0
 
 
 def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
-    """Dirichlet weights of guard atoms at a bound: ½, or up to 0.93 for values at two points.
+    """The Dirichlet weight of a guard atom at a bound: ½ for smooth values, up to 0.93 for values
+    at two points.
 
     The weight is ½ + 0.43 exp(−8 ρ). In this formula, ρ measures how far the values x are from two
-    points, one at the bound and one at distance v from the bound. This number ρ is the sum of
-    squared distances to the nearer point, in units of the distance between the points: ρ = Σ min(y,
-    abs(v − y))² / v² for y = abs(x − bound) and v = Σ y² / Σ y. If all values are 0 or 1, or if all
-    values are equal, ρ is 0. With clusters, y is a sum over the m tasks of a cluster, v is
-    multiplied by m, and distances are measured in units of an average cluster.
+    points: one at the bound, and one at the distance v from the bound. The value of ρ is the sum of
+    the squared distances to the nearer point, divided by v²: ρ = Σ min(y, abs(v − y))² / v². The
+    distances are y = abs(x − bound) and v = Σ y² / Σ y. If all values are 0 or 1, or if all values
+    are equal, ρ is 0. With clusters, y is a sum over the m tasks of a cluster, v is multiplied by
+    m, and distances are measured in units of an average cluster.
 
-    distance : distances y from `total_distances_to_bound`, (… × units). Only the ratios of the
-        distances
-    are important.
-    sizes : number of tasks in a unit, > 0, (… × units).  counts : number of equal units, ≥ 0.
-    Returns one weight in [0.5, 0.93] per row of units, (…).
+    distance : the distance y of each unit from the bound, as computed by
+        `total_distances_to_bound`. Only the ratios of the distances are important.
+    sizes : number of tasks in each unit.  counts : how often each unit occurs.
+    Returns one weight between 0.5 and 0.93 for each row of units.
     Source: benchmarks/coverage.md.
 
     >>> guard_weights(np.array([0.0, 1.0]), np.ones(2), np.array([1.0, 2.0])).tolist()
@@ -608,7 +615,7 @@ def acceleration(sample: IntervalData) -> float:
 
 
 def _student_t(sample: IntervalData, tail: float) -> Limits:
-    """Student's t limits with the (clustered) standard error.
+    """Student's t limits with the standard error, which allows for clusters.
 
     The limits may be outside the bounds of the values.
     """
@@ -794,17 +801,19 @@ class IntervalMethod:
 
     limits_function : function of a sample and a tail probability. It may raise
         _UndefinedLimitsError.
-    description : name of the method in a sentence.  citation_keys : keys of study/references.bib.
+    description : name of the method as it appears in a sentence.  citation_keys : keys in
+        study/references.bib, separated by spaces.
     populations : populations for which the method is valid.
-    vectorised : whether `limits_function` accepts many samples at once. If limits cannot be
-        computed, the result then contains an error in their place.
+    vectorised : whether `limits_function` accepts many samples at once. If the limits of a sample
+        cannot be computed, the result contains an error instead of these limits.
     needs_draws : whether the method needs random draws for clusters or for "these tasks".
     nearly_monotone_in_values : whether limits never decrease, or hardly decrease, if a value
         increases. The limits of other methods can decrease because the spread changes
         (benchmarks/missing.md).
     needs_bounds : whether the method needs the bounds of the values.
     needs_counts : whether the method needs the passes from which the values were computed.
-    alternative_method : method that is used if needed bounds or counts are unknown.
+    alternative_method : the method that is used instead if the required bounds or counts are
+        unknown.
     for_amounts : whether the method is valid for amounts, which have no upper bound.
     for_differences : whether the method is for differences between two models.
     only_for_unit_differences : whether the method is only for differences of −1, 0 and 1.

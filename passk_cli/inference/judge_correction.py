@@ -40,13 +40,13 @@ _MIN_DISCRIMINATION = 0.1
 class CorrectedValues(NamedTuple):
     """Task values that are corrected for the judge's errors, and the uncertainty of their mean.
 
-    values : corrected values, (tasks,). The values may be outside the metric's bounds, but their
-        mean is unbiased.
-    hidden_variance : variance that is added to the variance of the mean, for errors of the judge
-        that are so rare that few or no labels show them.
+    values : corrected value of each task. A value may be outside the bounds of the metric, but the
+        mean of the values is unbiased.
+    hidden_variance : a variance that is added to the variance of the mean. It allows for errors of
+        the judge that are too rare to appear in many labels.
     label_degrees_of_freedom : degrees of freedom for Student's t.
-    labelled_values_near_bound : values of the labelled tasks from their labels, if nearly all are 0
-        or 1.
+    labelled_values_near_bound : values of the labelled tasks according to the labels, if nearly all
+        values are 0 or nearly all values are 1; otherwise None.
     """
 
     values: Floats
@@ -58,9 +58,9 @@ class CorrectedValues(NamedTuple):
 class JudgeLabels(NamedTuple):
     """Numbers of attempts and labels per task, by the judge's verdict and by the true outcome.
 
-    n, c : number of attempts, and of attempts that the judge passes, (tasks,).
-    label_table : number of labelled attempts by verdict (fail, pass) and truth (fail, pass),
-        (tasks × 2 × 2).
+    n, c : number of attempts per task, and number of attempts that the judge passes.
+    label_table : an array (tasks × 2 × 2) with the number of labelled attempts by verdict (fail,
+        pass) and by true outcome (fail, pass).
 
     >>> bag = AttemptValueCounts.from_rows([0, 0], [0.0, np.nan], [1, 3], [1, 1], cells=1)
     >>> JudgeLabels.from_truth(np.array([4]), np.array([2]), bag).label_table.tolist()
@@ -104,7 +104,8 @@ class JudgeLabels(NamedTuple):
 
     @property
     def guaranteed_labels_per_task(self) -> int:
-        """The largest k for which all labelled tasks have k labels, or labels for all attempts.
+        """The largest k for which every labelled task has at least k labels, or labels for all
+        attempts.
 
         The result is 0 if the labels are scattered, that is, if a task has several attempts but
         only one label.
@@ -125,7 +126,7 @@ class JudgeLabels(NamedTuple):
 
     @property
     def weights(self) -> Floats:
-        """The number of attempts that one label represents, by task and verdict: (tasks × 2).
+        """The number of attempts that one label represents, for each task and verdict.
 
         Every label represents one attempt if whole tasks were labelled. Otherwise, the number
         differs between strata, because `passk judge --list` chooses a different share of the
@@ -146,7 +147,8 @@ class JudgeLabels(NamedTuple):
 
     @property
     def unlabelled_verdict(self) -> str:
-        """The only verdict ("passes" or "fails") without labels; "" if both or none have labels."""
+        """The verdict ("passes" or "fails") without labels, if the other verdict has labels;
+        otherwise ""."""
         label_counts, size = (
             self.label_table.sum(axis=(0, 2)),
             (int((self.n - self.c).sum()), int(self.c.sum())),
@@ -165,12 +167,13 @@ class JudgeLabels(NamedTuple):
 
     @property
     def selection_p(self) -> float:
-        """p-value of the hypothesis that labels were placed without regard to the judge's verdicts.
+        """The p-value of the hypothesis that the choice of labelled attempts does not depend on the
+        judge's verdicts.
 
-        The statistic is the covariance, within a stratum, of the number of labels at a task with
-        the judge's pass rate c/n at the task. The variance of the statistic is the variance for the
-        same number of labels at random attempts (hypergeometric). The covariances and the variances
-        are summed over all strata.
+        In each stratum, the statistic is the covariance between the number of labels at a task and
+        the judge's pass rate c/n at the task. The variance of the statistic is hypergeometric, as
+        for the same number of labels at random attempts. The covariances and the variances are
+        summed over all strata.
         """
         strata, score = JudgeStrata.from_labels(self), (self.c / self.n)[:, None] * np.ones((1, 2))
         label_counts, off, variance = self.label_table.sum(axis=2), 0.0, 0.0
@@ -206,7 +209,8 @@ class JudgeLabels(NamedTuple):
         )
 
     def refusal_reason(self, metric: Metric) -> str:
-        """Why there are too few labels for a metric, and which are needed; "" if there are enough.
+        """The reason why there are too few labels for a metric, and the labels that are needed. The
+        result is "" if there are enough labels.
 
         >>> table = np.tile(np.array([[[1, 0], [0, 0]], [[0, 0], [0, 1]]]), (20, 1, 1))
         >>> JudgeLabels(np.full(40, 8), np.full(40, 4), table).refusal_reason(Metric("pass^", 8))
@@ -252,11 +256,11 @@ class JudgeStrata(NamedTuple):
     Both verdicts are needed because a verdict that differs from most verdicts at the task is wrong
     more often.
 
-    stratum_codes : stratum of the attempts that the judge fails and of the attempts that the
-        judge passes at each task, (tasks × 2).
-    attempt_counts : number of attempts in each element of `stratum_codes`, (tasks × 2).
-    label_means, labelled_share, label_counts : for each stratum, the mean of its labels (½ without
-        labels), the share of its attempts with a label, and the number of labels.
+    stratum_codes : an array (tasks × 2). At each task, it contains the stratum of the attempts that
+        the judge fails, and the stratum of the attempts that the judge passes.
+    attempt_counts : number of attempts for each element of `stratum_codes`.
+    label_means, labelled_share, label_counts : for each stratum, the mean of the labels (½ without
+        labels), the share of attempts with a label, and the number of labels.
     """
 
     stratum_codes: Ints
@@ -279,10 +283,12 @@ class JudgeStrata(NamedTuple):
         return cls(code, size, mean, share, label_counts)
 
     def unlabelled_variance(self, slope: Floats, variance: Floats) -> float:
-        """Variance of a mean over tasks due to unlabelled attempts: Σ (1 − π) W² variance / r.
+        """The variance of a mean over tasks due to unlabelled attempts: Σ (1 − π) W² variance / r.
 
-        In this formula, r is the number of labels in a stratum, and π is the share of the stratum's
-        attempts that have a label. In a stratum without labels, the variance is not divided by r.
+        The sum is over strata. In a stratum, r is the number of labels, and π is the share of
+        attempts that have a label. W is the sum of the slopes over the attempts in the stratum,
+        divided by the number of tasks. In a stratum without labels, the variance is not divided by
+        r.
 
         slope : derivative of a task's value with respect to one of its attempts, (tasks × 2).
         variance : variance of a label in each stratum.
@@ -307,9 +313,10 @@ def correct_by_scattered_labels(metric: Metric, labels: JudgeLabels) -> Correcte
     1)). The value of pass@k is 1 − pass^k for the outcomes 1 − ỹ.
 
     The hidden variance is Σ (1 − π) W² [μ′(1 − μ′) − μ(1 − μ)]₊ / r over strata. In a stratum with
-    r labels, of which x are "pass", μ = x/r and μ′ = (x + ½)/(r + 1). W is the sum of the slopes of
-    the task values in ỹ over the stratum's attempts, divided by the number of tasks. In a stratum
-    without labels, ¼ replaces the bracket, and there is no division by r.
+    r labels, of which x are "pass", μ = x/r and μ′ = (x + ½)/(r + 1). W is a sum over the attempts
+    in the stratum, divided by the number of tasks. The summands are the derivatives of the task
+    values with respect to ỹ. In a stratum without labels, ¼ replaces the bracket, and there is no
+    division by r.
     Source: Robins, Rotnitzky & Zhao 1994; Särndal, Swensson & Wretman 1992, chapter 7.
 
     >>> table = np.array([[[1, 0], [0, 1]], [[0, 0], [1, 0]]])
@@ -347,13 +354,14 @@ def correct_by_scattered_labels(metric: Metric, labels: JudgeLabels) -> Correcte
 
 
 def correct_by_labelled_tasks(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
-    """A metric of counts, corrected with k or more labels at each of m randomly drawn tasks.
+    """The values of a metric of counts, corrected with at least k labels at each of m randomly
+    drawn tasks.
 
-    The estimate is λ · mean(g) + mean(u − λ g). In this formula, g is the value of a task according
-    to the judge's verdicts, u is the value according to the labels, and λ is the slope of the
-    regression of u on g over the m tasks, limited to [0, 1]. In the corrected values, the residuals
-    of the m tasks are multiplied by T/√(m (m − 2)), so that the variance of the mean is the
-    variance of the estimate.
+    The estimate is λ times the mean of g over all tasks, plus the mean of u − λ g over the m tasks.
+    In this formula, g is the value of a task according to the judge's verdicts, and u is the value
+    according to the labels. The factor λ is the slope of the regression of u on g over the m tasks,
+    limited to [0, 1]. In the corrected values, the residuals of the m tasks are multiplied by T/√(m
+    (m − 2)), so that the variance of the mean is the variance of the estimate.
 
     The hidden variance is [p′(1 − p′) − p(1 − p)]₊ (1/m − λ²/T) for p′ = (m p + ½)/(m + 1). In this
     formula, p is the smallest of the means of |u − g|, u and 1 − u.
@@ -382,17 +390,18 @@ def correct_by_labelled_tasks(metric: Metric, labels: JudgeLabels) -> CorrectedV
 def correct_by_judge_error_rates(
     n: Ints, c: Ints, errors: Sequence[tuple[int, int]]
 ) -> CorrectedValues | None:
-    """pass@1, corrected with a judge's error rates on other models or tasks.
+    """The values of pass@1, corrected with the error rates of the judge on other models or tasks.
 
-    The corrected value is p = (c/n − f) / (s − f) for the judge's false-pass rate f and sensitivity
-    s. The estimate of an error rate with x errors in r attempts is (x + ½)/(r + 1). The hidden
-    variance is (p² s(1 − s)/(r_s + 1) + (1 − p)² f(1 − f)/(r_f + 1)) / (s − f)² at the mean p, for
-    r_s attempts that truly pass and r_f attempts that truly fail.
+    The corrected value is p = (c/n − f) / (s − f). In this formula, f is the judge's pass rate of
+    wrong attempts, and s is the judge's pass rate of correct attempts. The estimate of an error
+    rate with x errors in r attempts is (x + ½)/(r + 1). The hidden variance is (p² s(1 − s)/(r_s +
+    1) + (1 − p)² f(1 − f)/(r_f + 1)) / (s − f)² at the mean p. There are r_s attempts that truly
+    pass, and r_f attempts that truly fail.
 
     Returns None if s − f is below 0.1, because the judge then hardly distinguishes passes from
     failures.
-    errors : number of wrong verdicts and of all verdicts, for truly failing attempts and then for
-        truly passing attempts.
+    errors : two pairs (number of wrong verdicts, number of all verdicts). The first pair is for
+        truly failing attempts, and the second pair is for truly passing attempts.
     Source: Rogan & Gladen 1978; Lang & Reiczigel 2014.
 
     >>> n, c = np.array([10, 10]), np.array([5, 7])
@@ -451,12 +460,13 @@ def confusion_share(labels: JudgeLabels, verdict: int, truth: int) -> IntervalDa
 
 
 def cohens_kappa(labels: JudgeLabels) -> IntervalData | None:
-    """Cohen's κ between judge and labels, (p_o − p_e) / (1 − p_e), as (κ + 1) / 2 in [0, 1].
+    """Cohen's κ = (p_o − p_e) / (1 − p_e) between judge and labels, rescaled to (κ + 1) / 2 in [0,
+    1].
 
-    In this formula, p_o is the share of attempts at which the judge and the label agree, and p_e is
-    the share at which two raters with the same pass rates would agree by chance.
-    The values of the tasks are linear approximations (delta method).
-    The result is None if there are no labels, or if all verdicts are equal.
+    In this formula, p_o is the share of attempts for which the judge and the label agree. The share
+    p_e is the agreement by chance of two independent raters with the same pass rates. The values of
+    the tasks are linear approximations (delta method). The result is None if there are no labels,
+    or if all verdicts and labels are equal.
     Source: Cohen 1960; Fleiss, Cohen & Everitt 1969.
 
     >>> agree = JudgeLabels(np.array([2, 2]), np.array([1, 1]), np.array([[[1, 0], [0, 1]]] * 2))
@@ -489,13 +499,14 @@ def cohens_kappa(labels: JudgeLabels) -> IntervalData | None:
 def _weighted_share(
     several: Sequence[JudgeLabels], part: Floats, base: Floats
 ) -> IntervalData | None:
-    """Weighted share of the `part` cells of verdict × truth among the labels in the `base` cells.
+    """The weighted share of labels in the cells of `part`, among the labels in the cells of `base`.
 
     The share R is a ratio of totals over tasks, and each task with labels in the base has the value
     R + (part − R · base) / mean base. The interval of R therefore accounts for errors that occur
     together at a task.
 
-    part, base : 1 for the selected cells and 0 for other cells, (2 × 2).
+    part, base : tables of verdict and true outcome, with 1 for the selected cells and 0 for the
+        other cells.
     """
     tables = np.concatenate([labels.weights[:, :, None] * labels.label_table for labels in several])
     top, bottom = ((tables * cells).sum(axis=(1, 2)) for cells in (part, base))
@@ -525,7 +536,8 @@ def _hidden_share_variance(several: Sequence[JudgeLabels], slope: Floats, total:
 
 
 class ErrorClustering(NamedTuple):
-    """Numbers of pairs of errors at the same task and with the same true outcome, and a p-value."""
+    """The observed and the expected number of pairs of errors at the same task, and a p-value. Both
+    errors of a pair have the same true outcome."""
 
     error_pairs: int
     expected_error_pairs: float
@@ -550,12 +562,12 @@ def error_clustering(labels: JudgeLabels, resamples: int, seed: int) -> ErrorClu
 class VarianceByLabelCount(NamedTuple):
     """The variance of a corrected mean as a function of the number r of labels.
 
-    The variance is smallest_variance + slope · (1/r − 1/available). If whole tasks are labelled, r
-    is the number of labelled tasks.
+    The variance is smallest_variance + variance_slope · (1/r − 1/available_labels). If whole tasks
+    are labelled, r is the number of labelled tasks.
 
     smallest_variance : variance if all `available_labels` attempts (or tasks) have labels.
-    current_labels : the current r.  labels_per_task : labels at each labelled task; 0 for scattered
-        labels.
+    current_labels : current number of labels (or of labelled tasks).  labels_per_task : number of
+        labels at each labelled task; 0 for scattered labels.
     """
 
     smallest_variance: float
@@ -565,7 +577,8 @@ class VarianceByLabelCount(NamedTuple):
     labels_per_task: int
 
     def labels_for_variance(self, variance: float) -> int | None:
-        """The number of labels for a given variance; None if all available labels are too few."""
+        """The number of labels that reduces the variance to a given value; None if all available
+        labels are too few."""
         if variance <= self.smallest_variance:
             return None
         return math.ceil(

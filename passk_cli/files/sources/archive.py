@@ -1,5 +1,5 @@
-"""Read the members of a zip file, even if they are packed with zstd, which Python's zipfile module
-has supported since Python 3.14."""
+"""Read the members of a zip file, even if the members are packed with zstd. Python's zipfile module
+has supported zstd only since Python 3.14."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LOCAL_HEADER = struct.Struct("<4s22xHH")
 
 
 class Archive:
-    """The members of a zip file, which are read without extracting them to the file system.
+    """The members of a zip file. Reading a member does not write it to the disk.
 
     Errors: DataError if the file is not a zip, or if a member cannot be unpacked.
     Source: PKWARE's APPNOTE 6.3.10 describes the zip format in sections 4.3.7, 4.3.12 and 4.4.5.

@@ -1,5 +1,5 @@
-"""Find the files that arguments name: paths, globs, directories, addresses, `label=path`, or
-`-`.
+"""Find the files that arguments name. An argument is a path, a glob, a directory, an address,
+`label=path`, or `-` for standard input.
 """
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ def expand_arguments(
     """Find the files that the arguments name, in the given order. The files of a directory or glob
     are sorted.
 
-    arguments : paths, globs, directories (searched for result files), addresses (https://…),
-        `label=path`, or `-` once.
+    arguments : paths, globs, directories (in which passk searches for result files), addresses
+        (https://…), `label=path`, or at most one `-` for standard input.
     spool : an empty folder for copies of files that passk cannot read directly, for example
         standard input or a file with a byte order mark.
-    hidden : a list to which this function adds the result files in hidden folders, which passk
-        skips.
+    skipped_hidden_files : a list to which this function adds the result files that passk skips
+        because they are in hidden folders.
     Errors: ParameterError if stdin or a file is given twice. DataError for a missing file.
     """
     files: list[tuple[str, str, str | None, bool]] = []
@@ -117,8 +117,8 @@ def repeated_file_error(name: str) -> ParameterError:
 
 
 def resolved_file_paths(arguments: Sequence[str]) -> set[str]:
-    """The resolved paths or web addresses of the files that the arguments name. This function reads
-    no file."""
+    """The addresses or paths of the files that the arguments name, with links resolved. This
+    function does not read the files."""
     paths = (path for argument in arguments for path in _expand_path(split_label(argument)[1]))
     return set(map(_resolved_path, paths))
 
@@ -132,8 +132,9 @@ def _resolved_path(path: str) -> str:
 def is_outside_folder(argument: str, folder: str) -> bool:
     """Whether an argument names a file outside a folder.
 
-    The files in a folder or glob are checked one by one, and links are resolved. For an argument
-    like HISTORY:last1, the part before ":" is checked, too. This function opens no file.
+    If the argument is a folder or a glob, each file in it is checked. Links are resolved. In an
+    argument like HISTORY:last1, the part before ":" is also checked. This function does not open
+    files.
 
     folder : the folder, or "" for the current folder.
 
@@ -190,8 +191,8 @@ def is_read_once(data: Any) -> bool:
 
 
 def arguments_without_file(arguments: Sequence[str], argument: str) -> list[str]:
-    """Remove a file from the arguments. Folders and globs that contain the file become lists of the
-    other files."""
+    """Remove a file from the arguments. A folder or glob that contains the file is replaced by the
+    other files in it."""
     real = resolved_file_paths([argument])
     remaining: list[str] = []
     for candidate in arguments:
@@ -206,10 +207,11 @@ def arguments_without_file(arguments: Sequence[str], argument: str) -> list[str]
 
 
 def is_existing_data_argument(argument: str) -> bool:
-    """Whether an argument names existing files, a folder, a glob or standard input.
+    """Whether an argument is `-`, an address, an existing file or folder, or a glob of result
+    files.
 
-    A glob must match files with a suffix of result files, because a pattern like `m*` may also mean
-    models.
+    A glob must match a file with a suffix like .csv or .jsonl, because a pattern like `m*` may also
+    match model names.
     """
     paths = [argument, *argument.split("=", 1)[1:]]
     return any(
@@ -222,13 +224,13 @@ def is_existing_data_argument(argument: str) -> bool:
 
 
 def base_name(argument: str) -> str:
-    """The name of the file that an argument names, without folders and label."""
+    """The name of the file in an argument, without the label and the folders."""
     return os.path.basename(_path_without_secrets(split_label(argument)[1]).rstrip("/"))
 
 
 def distinguishing_name(argument: str, rivals: Sequence[str]) -> str:
-    """A short name for a run: its label, or the shortest end of its path that no path in `rivals`
-    has.
+    """A short name for a run: the label of the argument, or an end of the path. The end is as short
+    as possible, but no path in `rivals` has the same end.
 
     >>> distinguishing_name("old=a/x.csv", []), distinguishing_name("a/x.csv", ["b/y.csv"])
     ('old', 'x.csv')
@@ -247,11 +249,12 @@ def distinguishing_name(argument: str, rivals: Sequence[str]) -> str:
 
 
 def model_names(sources: Sequence[Source]) -> dict[str, str]:
-    """The model name of each file without a model column: its label, or its file name.
+    """Map the path of each file to a model name, for files without a model column. The model name
+    is the label or the file name.
 
-    If several files have the same name, their model names also contain the folders in which the
-    paths differ. If all files have the same name, for example "results", the model names are only
-    these folders.
+    If several files have the same name, the model names of these files also contain the folders
+    that differ. If all files have the same name, for example "results", the model names contain
+    only these folders.
     """
     times = Counter(s.stem for s in sources if s.label is None)
     plain = {s.name: None for s in sources if s.label is None and times[s.stem] > 1}
@@ -346,7 +349,7 @@ def missing_baseline_error(
 
 
 def has_result_suffix(name: str) -> bool:
-    """Whether a file name ends with a suffix of result files."""
+    """Whether a file name has a suffix of result files, such as .jsonl or .csv.gz."""
     return name.endswith(_RESULT_SUFFIXES)
 
 
@@ -373,8 +376,8 @@ def _result_files(folder: str) -> list[str]:
 
 
 def _glob_paths(pattern: str) -> list[str]:
-    """The paths that match a glob. The pattern ** skips hidden folders and links, because links may
-    form a cycle."""
+    """The paths that match a glob. The pattern ** does not enter hidden folders. It also does not
+    follow links, because links may form a cycle."""
     if "**" not in Path(pattern).parts:
         return glob.glob(pattern)
     before, _, after = pattern.partition("**")
@@ -388,7 +391,8 @@ def _glob_paths(pattern: str) -> list[str]:
 
 
 def _require_readable_folders(pattern: str) -> None:
-    """Raise DataError for an unreadable folder in a pattern, which glob skips silently."""
+    """Raise DataError for an unreadable folder in a pattern. Python's glob skips such a folder
+    without an error."""
     path = Path(pattern)
     for folders, inside in zip(path.parents, reversed(path.parts), strict=False):
         if not glob.has_magic(str(folders / inside)):
@@ -407,9 +411,9 @@ def _unreadable_error(path: str, error: OSError) -> DataError:
 
 
 def _seekable_path(path: str, spool: Path, copy: str) -> str:
-    """The path itself, or the path of a copy if the data comes from a pipe.
+    """The path of a file, or the path of a copy if the file is a pipe.
 
-    Errors: DataError for a device or a system file, from which reading may never end.
+    Errors: DataError for a device or a system file, because reading such a file may never end.
     """
     problem, remedy = "this is a device, not a file", "give a file, a pipe or -"
     try:
@@ -515,8 +519,8 @@ def _make_source(
 
 
 def first_character(start: bytes) -> str:
-    """The first character of a file that is not a space, or "PK" for a zip archive, or "PAR1" for
-    a Parquet file."""
+    """The first character of a file after any spaces. The result is "PK" for a zip archive, and
+    "PAR1" for a Parquet file."""
     for magic in (b"PK", b"PAR1"):
         if start.startswith(magic):
             return magic.decode()

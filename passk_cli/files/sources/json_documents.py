@@ -43,14 +43,14 @@ def list_elements(
     """Yield the elements of a list in a JSON document. Only one element is in memory at a time.
 
     keys : the keys that lead from the top of the document to the list. Without keys, the function
-        yields the elements of a top-level array, or the documents of a sequence (JSON lines, or
-        documents without separators).
-    siblings : a dict to which this function adds the values next to the list: plain values, and the
-        first element of each other list.
+        yields the elements of a top-level array, or the documents in a sequence of JSON documents,
+        for example JSON lines.
+    siblings : a dict to which this function adds the values next to the list. Plain values are
+        added unchanged, and a list is added with only the first element.
     name : the name of the file, for errors.
     If the keys do not lead to a list, the function yields nothing.
-    Errors: BadRecordError with the line number if the text is not JSON, even after the list, or if
-        an object contains a key twice.
+    Errors: BadRecordError with the line number if an object contains a key twice, or if the text is
+        not JSON. The text after the list is also checked.
 
     >>> import io
     >>> (list(list_elements(io.BytesIO(b'[1, {"a": NaN}]'))),
@@ -91,7 +91,7 @@ def object_members(
 def top_level_object(stream: IO[bytes], streamed: Sequence[str], name: str = "") -> dict[str, Any]:
     """The top-level object of a JSON document, without the keys in `streamed`.
 
-    streamed : top-level keys with values to skip.
+    streamed : top-level keys to leave out. The function skips the values of these keys.
     Errors: like `list_elements`. BadRecordError if the document is not an object.
     """
     text, top = _JsonWindow(stream, name), {}
@@ -111,8 +111,8 @@ def _read_items_below_keys(
     take: Callable[[_JsonWindow], Iterator[ItemType]],
     siblings: dict[str, Any],
 ) -> Iterator[ItemType]:
-    """Yield what `take` reads from the value that the given keys lead to, if the value begins with
-    `sign`.
+    """Follow the keys to a value, and yield the items that `take` reads from this value. If the
+    value does not begin with `sign`, nothing is yielded.
 
     The window moves past all other values.
     """
@@ -159,10 +159,11 @@ def _list_elements(text: _JsonWindow) -> Iterator[Any]:
 
 
 def _summarize_skipped_value(text: _JsonWindow, depth: int = 2) -> Any:
-    """Move past a value piece by piece, so that a large value needs little memory.
+    """Skip a value piece by piece, so that a large value needs little memory. Return a short form
+    of the value.
 
-    The result is a plain value unchanged, a list with only its first element, or an object with
-    only its first short strings.
+    A plain value is returned unchanged. A list keeps only the first element, and an object keeps
+    only a few short strings.
     """
     sign = text.peek()
     if sign == "[":
@@ -186,7 +187,8 @@ def _summarize_skipped_value(text: _JsonWindow, depth: int = 2) -> Any:
 
 
 class _JsonWindow:
-    """A window on a JSON text. The window grows until it contains the next value completely."""
+    """A window that contains a part of a JSON text. The window grows until the next value is
+    complete."""
 
     def __init__(self, stream: IO[bytes], name: str) -> None:
         self._stream, self._utf8 = stream, codecs.getincrementaldecoder("utf-8")()

@@ -1,4 +1,4 @@
-"""Turn files, rows and columns from Python, and tables of other libraries into sources to read."""
+"""Turn files, Python data, and tables of other libraries into sources that passk can read."""
 
 from __future__ import annotations
 
@@ -31,9 +31,11 @@ READABLE_DATA_TEXT = (
 def sources_of(
     data: Any, folder: Path, skipped_hidden_files: list[str] | None = None
 ) -> list[Source]:
-    """The sources to read: files, tables, or a file to which passk wrote rows from Python.
+    """The sources for the data. A source is a file, a table, or a file to which passk writes Python
+    rows.
 
-    folder, hidden : the arguments `spool` and `hidden` of `arguments.expand_arguments`.
+    folder, skipped_hidden_files : see `spool` and `skipped_hidden_files` in
+        `arguments.expand_arguments`.
     """
     if isinstance(data, str | os.PathLike):
         data = [data]
@@ -65,8 +67,8 @@ def is_table(data: Any) -> bool:
 
 
 def frames_by_model(data: Any) -> dict[str, Any]:
-    """For a dict of data frames, map each model to the data frame of the model. The result is {}
-    for all other data."""
+    """If the data is a dict of data frames, map the name of each model to the data frame of the
+    model. For other data, the result is {}."""
     several = data if isinstance(data, Mapping) else {}
     values = several.values()
     have_columns = (hasattr(x, "columns") or hasattr(x, "schema") for x in values)
@@ -99,11 +101,12 @@ def sources_of_tables(data: Any) -> list[Source]:
 
 
 def _with_uniform_columns(frame: Any) -> Any:
-    """Convert columns of Python objects in a pandas frame, so that each column has one type.
+    """Convert the columns of a pandas frame that contain Python objects, so that each column has
+    one type.
 
-    DuckDB infers the type of such a column from 1,000 rows and casts all other values, so 0.5 in a
-    column of truth values would become true. Therefore, if a column contains truth values and also
-    numbers or words, its truth values become strings.
+    DuckDB infers the type of such a column from 1,000 rows and converts all other values to this
+    type. For example, 0.5 in a column of truth values would become true. Therefore, a column with
+    values of several types is converted to strings.
     """
     from pandas.api.types import infer_dtype, is_scalar
 
@@ -120,7 +123,7 @@ def _with_uniform_columns(frame: Any) -> Any:
 def _with_index_columns(frame: Any) -> Any:
     """Turn the named index levels of a pandas frame into columns, for example after groupby.
 
-    If columns have several levels of names, the names are joined, for example to passed_count.
+    If the column names have several levels, the levels are joined, for example to passed_count.
     """
     if frame.columns.nlevels > 1:
         names = ["_".join(filter(None, map(str, levels))) for levels in frame.columns]
@@ -130,7 +133,7 @@ def _with_index_columns(frame: Any) -> Any:
 
 
 def index_hint(data: Any) -> str:
-    """The remedy for a missing column that may be in the index of a pandas frame, otherwise "".
+    """The remedy to suggest if a missing column may be in the index of a pandas frame, or "".
 
     The result is "" for an index that only numbers the rows.
     """
@@ -174,8 +177,8 @@ def rows_of_columns(columns: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
 def rows_of_arrays(data: Any) -> Iterator[dict[str, Any]]:
     """Convert a two-dimensional array, or a dict of arrays by model, to one row per attempt.
 
-    Each array row is a task, each column is an attempt, and NaN is a missing outcome. The result is
-    empty for other data.
+    In an array, each row is a task, each column is an attempt, and NaN is a missing outcome. For
+    other data, the function yields nothing.
 
     >>> import numpy as np
     >>> [*rows_of_arrays(np.array([[1, 0]]))]
@@ -243,7 +246,7 @@ def source_if_column_exists(column: str, data: Any, spool: Path) -> Source | Non
 
 
 def column_names(data: Any) -> list[str]:
-    """The column names of a table, from the library of the table, because DuckDB would rename
+    """The column names of a table, as the library of the table reports them. DuckDB would rename
     duplicate columns.
 
     The result is [] if the library does not provide column names.
@@ -260,7 +263,8 @@ def column_names(data: Any) -> list[str]:
 
 
 def category_orders(data: Any) -> dict[str, tuple[str, ...]]:
-    """Map each ordered category column (pandas) or enum column (polars) to its ordered values."""
+    """Map each ordered categorical column (pandas) or Enum column (polars) to the values in
+    order."""
     orders = {}
     for name in column_names(data):
         try:

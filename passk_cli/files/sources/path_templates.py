@@ -1,4 +1,5 @@
-"""Read columns from the path of a file, with a template or from folders named key=value."""
+"""Read the values of columns from the path of a file. The values come from a template, or from
+folders named key=value."""
 
 from __future__ import annotations
 
@@ -34,9 +35,10 @@ _TEMPERATURE_PATTERN = re.compile(
 
 @dataclass(frozen=True)
 class PathTemplate:
-    """The end of a path, with column names in braces, for example "{model}/run-{attempt}.json".
+    """A template for the end of a path, with column names in braces, for example
+    "{model}/run-{attempt}.json".
 
-    A name in braces and * match any text without "/". The pattern **/ matches any number of
+    A name in braces or a * matches any text without "/". The pattern **/ matches any number of
     folders.
 
     >>> PathTemplate("{model}/{task}/run-{attempt}.json").column_values("/data/a/t1/run-3.json")
@@ -63,8 +65,9 @@ class PathTemplate:
 
     @cached_property
     def _greedy_and_lazy_patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
-        """Two regular expressions. Column names match as much text as possible in the first, and
-        as little as possible in the second."""
+        """Two regular expressions for the template. In the first expression, a column name matches
+        as much text as possible. In the second expression, it matches as little text as
+        possible."""
 
         def expression(part: re.Match[str], often: str) -> str:
             if part[1]:
@@ -128,7 +131,8 @@ def is_date_name(name: str) -> bool:
 
 
 def suggested_template(paths: Sequence[str]) -> str:
-    """Suggest a `--path` template for most files, if folders separate tasks, models or attempts.
+    """Suggest a `--path` template that fits most files, if folder or file names contain the task,
+    the model or the attempt.
 
     The result is "" if no template fits.
 
@@ -168,8 +172,8 @@ def suggested_template(paths: Sequence[str]) -> str:
 
 
 def key_value_folder_columns(path: str, names: Sequence[str]) -> Mapping[str, str]:
-    """The values that folders named key=value contain for the given columns. Inner folders take
-    precedence over outer folders.
+    """The values of the given columns, from folders named key=value in the path. If several folders
+    define a column, the innermost folder counts.
 
     >>> key_value_folder_columns("/runs/temperature=0.2/a.jsonl", ["temperature", "prompt"])
     {'temperature': '0.2'}
@@ -190,8 +194,8 @@ def template_columns(path: str, template: PathTemplate | None) -> dict[str, str]
 def path_columns(
     path: str, template: PathTemplate | None, by: Sequence[str], columns: Container[str]
 ) -> dict[str, str]:
-    """The columns in the path of a file: from the template, and from folders named key=value for
-    `--by`.
+    """The values of columns from the path of a file. The values come from the template, and from
+    folders named key=value for the columns of `--by`.
 
     columns : the columns of the data. The template takes precedence over a column of the data, but
         a folder does not.
@@ -201,7 +205,8 @@ def path_columns(
 
 
 def run_labels(files: Sequence[str]) -> dict[str, str]:
-    """Map each file of a model to a label for its run: the file name, or a number.
+    """Map each file of a model to a label for the run in the file. The label is the file name, or a
+    number if two file names are equal.
 
     >>> run_labels(["n1.csv", "n2.csv"]), run_labels(["a/x.csv", "b/x.csv"])
     ({'n1.csv': 'n1', 'n2.csv': 'n2'}, {'a/x.csv': 'run1', 'b/x.csv': 'run2'})

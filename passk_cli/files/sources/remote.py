@@ -1,7 +1,7 @@
 """Fetch files from other machines. passk fetches each file completely and then reads the copy.
 
-Python's standard library fetches web addresses. fsspec fetches s3:// and hf:// addresses, with the
-credentials that its file systems find. No other module of passk uses the network.
+Python's standard library fetches web addresses. The package fsspec fetches s3:// and hf://
+addresses, and finds the credentials. No other module of passk uses the network.
 """
 
 from __future__ import annotations
@@ -132,8 +132,8 @@ def fetch(address: str, spool: Path) -> str:
 
 
 def file_addresses(address: str) -> tuple[list[str], bool]:
-    """The addresses of the files that an address names, and whether the address names the files
-    directly.
+    """Return the addresses of the files that an address names. The second result is False if the
+    address is a folder, and True otherwise.
 
     An s3:// or hf:// address may be a pattern, or a folder in which passk looks for result files.
     Errors: like `fetch`.

@@ -1,4 +1,4 @@
-"""Describe one file to read, and read its plain or packed bytes, its JSON lines or its CSV rows."""
+"""Describe a file to read, and read bytes, JSON lines or CSV rows from a plain or packed file."""
 
 from __future__ import annotations
 
@@ -79,19 +79,20 @@ _JSON_ENCODER = json.JSONEncoder(ensure_ascii=False)
 class Source:
     """One file to read, or one table in memory.
 
-    path : the path to open, which is absolute and without wildcards, because DuckDB would expand
-        wildcards.
+    path : the absolute path to open. The path contains no wildcards, because DuckDB would expand
+        the wildcards.
     name : the name that the user gave, or a fixed name for standard input.
     label : the label of `label=path`, or None.
-    packing : "none", "gzip" or "zstd", detected from the first bytes and not from the file name.
+    compression : "none", "gzip" or "zstd". The compression is detected from the first bytes of the
+        file, and not from the file name.
     position : the position of the file among all files, in the order of the arguments.
     is_explicit : whether the user named the file or a pattern, and not only the folder of the file.
-    first_character : the first character that is not a space, "PK" for an archive, "PAR1" for
-        Parquet, or "" if unknown.
-    origin_path : the absolute path of the original file if `path` is a copy or a link, or "" if
-        there is no file.
-    encoding : the original encoding if the text is not UTF-8 (`path` is then a copy in UTF-8), or
-        "".
+    first_character : the first character after any spaces, or "" if it is unknown. The value is
+        "PK" for a zip archive, and "PAR1" for a Parquet file.
+    origin_path : the absolute path of the original file, even if `path` is a copy or a link. The
+        value is "" if the data does not come from a local file.
+    original_encoding : the encoding of the original file if passk converted it to UTF-8, otherwise
+        "". After a conversion, `path` is the path of the copy in UTF-8.
     frame : a table in memory that passk reads instead of a file, so that `path` and `name` are only
         labels.
     """
@@ -119,9 +120,9 @@ class Source:
 
 
 def first_bytes(source: Source, size: int = HEAD_BYTES) -> bytes:
-    """The first unpacked bytes of a file, up to the end of a line unless the line is too long.
+    """The first bytes of a file after unpacking. The last line is complete unless it is too long.
 
-    Binary data is not read up to the end of a line, because it may contain no line ends.
+    For binary data, the last line may be incomplete, because binary data may contain no line ends.
     """
     with open_bytes(source) as stream:
         data = stream.read(size)
@@ -131,7 +132,8 @@ def first_bytes(source: Source, size: int = HEAD_BYTES) -> bytes:
 
 
 def shortened_source(source: Source, folder: Path) -> Source:
-    """A copy of the first lines of a long file of lines. Other files are returned unchanged."""
+    """A copy of the first lines of a file, if the file is long and consists of lines. Any other
+    source is returned unchanged."""
     is_binary = source.frame is not None or source.first_character in ("[", "PK", "PAR1")
     if is_binary or os.path.getsize(source.path) <= FIX_TRIAL_BYTES:
         return source
@@ -175,9 +177,9 @@ def _max_unpacked_bytes(source: Source) -> int:
 def require_usual_unpacked_size(source: Source) -> None:
     """Raise DataError for a gzip file that unpacks to far more bytes than result files do.
 
-    The last four bytes of a gzip file contain its unpacked size modulo 4 GB, unless the file is
-    truncated. Therefore, if these bytes contain a large number, passk unpacks the file to measure
-    its size.
+    The last four bytes of a gzip file contain the unpacked size modulo 4 GB. In a truncated file,
+    these bytes have no meaning. Therefore, if the bytes contain a large number, passk unpacks the
+    file to measure the size.
     """
     with open(source.path, "rb") as file:
         file.seek(-4, os.SEEK_END)
@@ -198,15 +200,15 @@ def _too_large_error(name: str, most: int) -> DataError:
 
 
 def zstd_module() -> Any:
-    """The zstd module, which has been in Python's standard library since Python 3.14."""
+    """The zstd module of Python's standard library, or the package backports.zstd before Python
+    3.14."""
     return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 
 def require_limited_nesting(name: str, start: bytes) -> None:
     """Raise DataError if the brackets in a line of JSON are nested too deeply.
 
-    start : the beginning of the file. Only a line with many brackets is checked closely, because
-        brackets in strings are allowed.
+    start : the beginning of the file. Brackets inside strings are not counted.
     """
     for number, line in enumerate(start.split(b"\n"), 1):
         if line.count(b"[") + line.count(b"{") <= MAX_NESTING:
@@ -225,7 +227,8 @@ def require_limited_nesting(name: str, start: bytes) -> None:
 def require_complete_zstd(source: Source) -> None:
     """Raise DataError if a zstd file ends before its last block.
 
-    DuckDB refuses a truncated gzip file, but reads a truncated zstd file as a shorter file.
+    DuckDB raises an error for a truncated gzip file, but reads a truncated zstd file without an
+    error.
     """
     try:
         with zstd_module().open(source.path, "rb") as stream:
@@ -244,7 +247,8 @@ def detect_compression(start: bytes) -> str:
 
 
 def detect_encoding(start: bytes) -> str:
-    """Detect the encoding of a text from its first bytes; "" for UTF-8 and for binary data.
+    """Detect the encoding of a text from the first bytes. The result is "" for valid UTF-8 and for
+    binary data.
 
     >>> detect_encoding("né".encode("utf-16")), detect_encoding(b"n\\xe9e,1")
     ('utf-16', 'cp1252')
@@ -327,8 +331,8 @@ def _unpacked_chunks(path: str, packing: Any) -> Iterator[bytes]:
 
 
 def json_objects_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
-    """The parameters of JSON_OBJECTS_SQL. With these parameters, DuckDB skips bad lines, but a bad
-    document causes an error."""
+    """The parameters of JSON_OBJECTS_SQL. If `lines` is true, DuckDB skips bad lines. Otherwise,
+    bad JSON causes an error."""
     return {
         "path": source.path,
         "form": "newline_delimited" if lines else "auto",
@@ -339,7 +343,7 @@ def json_objects_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
 
 
 def max_object_bytes(sources: Sequence[Source]) -> int:
-    """An upper bound for the bytes of a JSON object in the files, which DuckDB needs.
+    """An upper bound for the size of a JSON object in the files, in bytes. DuckDB needs this bound.
 
     A packed file is assumed to unpack to at most 20 times its size.
     """
@@ -394,7 +398,8 @@ class DuplicateKeyError(ValueError):
 
 
 def object_with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build a JSON object from its pairs of keys and values, as the `object_pairs_hook` of `json`.
+    """Build a JSON object from pairs of keys and values. Use this function as the
+    `object_pairs_hook` of the module `json`.
 
     Errors: DuplicateKeyError if a key occurs twice, because a dict would keep only the last value.
     """
@@ -408,7 +413,8 @@ def object_with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def delimited_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row of a delimited text as (number of its first line, fields).
+    """Yield (line number, fields) for each row of a delimited text. The line number is the number
+    of the first line of the row.
 
     lines : a text opened with newline="", so that line breaks inside fields are preserved.
     """
@@ -441,7 +447,7 @@ def type_kind(python_type: type) -> str:
 
 
 def json_line(record: Mapping[str, Any]) -> bytes:
-    """Write a record as a line of JSON in valid UTF-8. Half a surrogate pair becomes "?"."""
+    """Write a record as a line of JSON in valid UTF-8. An unpaired surrogate becomes "?"."""
     return _JSON_ENCODER.encode(record).encode(errors="replace") + b"\n"
 
 
@@ -457,7 +463,8 @@ def text_kind(text: str) -> str:
 
 
 def csv_rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row after the header of a CSV file as (number of its first line, fields)."""
+    """Yield (line number, fields) for each row of a CSV file after the header, like
+    `delimited_rows`."""
     with open_bytes(source) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
         yield from islice(delimited_rows(text, delimiter), 1, None)

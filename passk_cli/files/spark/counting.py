@@ -1,8 +1,8 @@
 """Count attempts and passes on a Spark cluster, using the columns that a map names.
 
 The cluster groups equal rows in one aggregation. The cluster returns one row for each combination
-of model, task, groups and outcome, with the number of its attempts. This module then decides which
-outcomes pass, with the same SQL as for local files.
+of model, task, groups and outcome, with the number of attempts. This module then uses the same SQL
+as for local files to decide which outcomes pass.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ _DEFERRED_OPTIONS = ("--model", "--exclude-model", "--alias", "--exclude-task", 
 def count_on_cluster(
     addresses: Sequence[str], request: Request, master: str | None
 ) -> tuple[Counts, dict[str, Any]]:
-    """Count the files at addresses that a cluster can read, and sum the amounts that the map names.
+    """Count the attempts in files that a cluster can read, and sum the amounts that the map names.
 
     request : a request with a map.
     master : the Spark master, as in `spark_session`.
-    Returns the counts, and a dict with one sum per model, group and task for each amount. A sum is
-        None if an attempt lacks the amount.
+    Returns the counts, and a dict with an array of sums for each amount. An array has one sum per
+        model, group and task. A sum is None if an attempt lacks the amount.
     Errors: ParameterError if there is no map, or if a cluster cannot apply an option. DataError if
         the data is invalid.
     """
@@ -152,7 +152,8 @@ def _group_rows(rows: SparkRows, columns: Sequence[str], request: Request) -> An
 
 
 def _column_or_threshold_sql(column: str, request: Request) -> str:
-    """SQL that groups the rows: a column, or a test of whether a score reaches the threshold."""
+    """The SQL expression by which rows are grouped. The expression is a column, or a test of
+    whether a score reaches the threshold."""
     value, bar = quote_column(column), request.passing_score
     if bar is None or column != request.named_column_by_role["outcome"] or column in request.by:
         return value

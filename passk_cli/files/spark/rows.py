@@ -1,4 +1,4 @@
-"""Read the rows of result files as a Spark frame, in which each column contains strings."""
+"""Read the rows of result files into a Spark frame, and select columns as strings."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def quote_column(column: str) -> str:
 class SparkRows(NamedTuple):
     """The rows of files on a cluster, with all columns.
 
-    place : the first address, which messages name.
+    place : the first address, which appears in messages.
     file_format : "jsonl", "csv" or "parquet".
     frame : the Spark frame.
     columns : the columns of the frame, or the keys of the first JSON lines.
@@ -58,8 +58,8 @@ class SparkRows(NamedTuple):
 
         A bad row is a row that is not a record. In a bad row, all selected columns are null.
 
-        columns : the names of the columns. A name with dots means a nested column, for example
-            "meta.id".
+        columns : the names of the columns. A name with dots, for example "meta.id", is the name of
+            a nested column.
         Errors: DataError for a column that does not exist.
         """
         kinds = {column: {"record"} for column in self.columns}
@@ -103,7 +103,8 @@ class SparkRows(NamedTuple):
 def read_rows(
     spark: Any, addresses: Sequence[str], data_map: ColumnMap, form: str | None
 ) -> SparkRows:
-    """Read the rows of the files at these addresses that match `files` in the map.
+    """Read the rows of the files at the given addresses. Only files that match the key `files` of
+    the map are read.
 
     addresses : files, folders (searched at any depth) or patterns.
     form : a key of `_FORMATS_BY_SUFFIX`, or None to use the suffixes of the files.

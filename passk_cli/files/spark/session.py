@@ -69,14 +69,14 @@ class NotOnSparkError(DataError):
 
 @contextmanager
 def spark_session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]:
-    """Open the Spark session at a master. Without a master, use the active session or open a new
-    one.
+    """Open a Spark session on a master. If no master is given, use the active session or open a new
+    session.
 
     master : "spark://host:7077", "yarn", "local[4]", or "sc://host" for Spark Connect.
     addresses : the addresses of the files that are read inside the `with` block.
-    Errors: DataError for a Spark error inside the block. The DataError names the address that
-        occurs in the message from Spark, or otherwise the first address. ParameterError if pyspark
-        or Java is not installed.
+    Errors: DataError for a Spark error inside the block. If the message from Spark contains one of
+        the addresses, the DataError names this address. Otherwise, it names the first address.
+        ParameterError if pyspark or Java is not installed.
     """
     display_name = (
         "local[*]" if master is None else public_url(master) if is_remote(master) else master
@@ -167,8 +167,8 @@ def _silenced_log() -> Iterator[None]:
 
 
 def _require_reachable(session: Any) -> None:
-    """Make Spark Connect try only once to reach the server. By default, Spark Connect tries to
-    connect for ten minutes."""
+    """Raise an error soon if Spark Connect cannot reach the server. By default, Spark Connect tries
+    to connect for ten minutes."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     patient = session.client.get_retry_policies()
