@@ -18,7 +18,7 @@ import numpy as np
 from measure import keep, table
 from numpy.typing import NDArray
 
-from passk_cli.inference.difference import DifferenceDistribution, difference_distribution
+from passk_cli.inference.difference import StudentDifferenceDistribution, difference_distribution
 from passk_cli.inference.paired_tests import paired_t
 from passk_cli.inference.sampling_variance import difference_variance_floor
 from passk_cli.metrics.registry import MetricChange, parse_change
@@ -56,7 +56,7 @@ def expected(change: MetricChange, rates: Floats) -> float:
 
 def simulated(
     change: MetricChange, n: tuple[int, int], rates: tuple[Floats, Floats], rng: np.random.Generator
-) -> tuple[DifferenceDistribution, Floats]:
+) -> tuple[StudentDifferenceDistribution, Floats]:
     """The distribution of the difference of two changes per run, and p of the paired t-test."""
     sizes = np.broadcast_to(np.array(n)[:, None, None], (2, *rates[0].shape))
     c = rng.binomial(sizes, np.stack(rates))

@@ -30,16 +30,16 @@ from numpy.typing import NDArray
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.discordance import suissa_shuster
-from passk_cli.inference.min_p import FamilyOfTests as TestFamily
+from passk_cli.inference.min_p import TestsWithSharedLevel as TestFamily
 from passk_cli.inference.min_p import draw_min_p
 from passk_cli.inference.paired_tests import mcnemar, paired_t, sign_flip_test
 from passk_cli.inference.permutation_test import (
-    permutation_test_of_attempts,
+    permutation_test_of_attempt_values,
     permutation_test_within_tasks,
 )
 from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.metrics.registry import parse_metric
-from passk_cli.outcomes.attempts import AttemptValueCounts
+from passk_cli.outcomes.attempts import AttemptValuesByCell
 
 LEVEL = 0.05
 MEANS = (0.5, 0.9, 0.99)
@@ -297,7 +297,7 @@ def these_attempts_rows(repetitions: int) -> Iterator[Row]:
                 reject = 0
                 for run in range(repetitions):
                     pair = (bags(rng, level - s, m) for s, m in zip((0, shift), n, strict=True))
-                    test = permutation_test_of_attempts(
+                    test = permutation_test_of_attempt_values(
                         parse_metric(name), *pair, resamples=FEW_RESAMPLES, seed=run
                     )
                     reject += test.p <= LEVEL
@@ -305,22 +305,22 @@ def these_attempts_rows(repetitions: int) -> Iterator[Row]:
             yield tasks, f"{n[0]} / {n[1]}", name, *shares
 
 
-def scored(rng: np.random.Generator, level: Floats, n: int) -> AttemptValueCounts:
+def scored(rng: np.random.Generator, level: Floats, n: int) -> AttemptValuesByCell:
     """Attempts with normal scores around the level of their task."""
     value = np.sort(rng.normal(level[:, None], 1.0, (len(level), n)))
     sizes = np.ones(value.size, dtype=np.int64)
     cell = np.repeat(np.arange(len(level)), n)
-    return AttemptValueCounts.from_rows(cell, value.ravel(), sizes, 0 * sizes, len(level))
+    return AttemptValuesByCell.from_rows(cell, value.ravel(), sizes, 0 * sizes, len(level))
 
 
-def answered(rng: np.random.Generator, level: Floats, n: int) -> AttemptValueCounts:
+def answered(rng: np.random.Generator, level: Floats, n: int) -> AttemptValuesByCell:
     """Attempts with one of four answers. The first answer is right."""
     right = rng.random((len(level), n)) < 1 / (1 + np.exp(-level[:, None]))
     answer = np.where(right, 0, rng.integers(1, 4, right.shape))
     table = (answer[:, :, None] == np.arange(4)).sum(axis=1)
     cell, value = np.nonzero(table)
     count = table[cell, value]
-    return AttemptValueCounts.from_rows(
+    return AttemptValuesByCell.from_rows(
         cell, value, count, np.where(value == 0, count, 0), len(level)
     )
 

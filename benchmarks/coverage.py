@@ -24,7 +24,7 @@ from measure import keep, machine, table
 
 from passk_cli.inference import weighted_means
 from passk_cli.inference.hierarchical_model import count_histogram
-from passk_cli.inference.hull_interval import MetricCounts, hull_of_mean
+from passk_cli.inference.hull_interval import MetricCounts, posterior_pivot_hull_of_mean
 from passk_cli.inference.intervals import IntervalData, guard_weights, interval
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.sampling_variance import within_variance
@@ -305,7 +305,7 @@ class Fixed:
             failing = float((1 - p**k if hat else (1 - p) ** k).mean())
             truth = 1 - failing
             estimates[i], truths[i] = values.mean(), truth
-            limits = hull_of_mean(self.metric, count_histogram(ns, c))
+            limits = posterior_pivot_hull_of_mean(self.metric, count_histogram(ns, c))
             inside = holds(limits, failing if limits.describes_complement else truth, TAIL)
             hits += inside
             above += not inside and truth < estimates[i]
@@ -441,7 +441,10 @@ def shifted_pair(work: tuple[str, int, int, int, float, int]) -> tuple[object, .
         passes = tuple(MetricCounts(metric, sizes, rng.binomial(n, p)) for p in rate_pair)
         first, second = (metric.values(sizes, outcome.c) for outcome in passes)
         limits = interval(
-            IntervalData(first - second, -1.0, metric_counts=passes), None, LEVEL, THESE_TASKS
+            IntervalData(first - second, -1.0, metrics_with_attempt_counts=passes),
+            None,
+            LEVEL,
+            THESE_TASKS,
         )
         truth = float(((1 - rate_pair[1]) ** k - (1 - rate_pair[0]) ** k).mean())
         hits += (limits.low or 0.0) - 1e-12 <= truth <= (limits.high or 0.0) + 1e-12
@@ -775,7 +778,7 @@ def missed(values: np.ndarray, true: float, reach: Reach) -> np.ndarray:
     out = np.zeros(len(values), dtype=bool)
     for x, at in ((values, true), (1 - values, 1 - true)):
         atoms, weights = lower_law(x, reach)
-        out |= weighted_means._lower_and_upper_tails(at - atoms, weights)[1] < TAIL
+        out |= weighted_means._tail_probabilities_at_zero(at - atoms, weights)[1] < TAIL
     return out
 
 

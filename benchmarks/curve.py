@@ -28,7 +28,7 @@ from passk_cli.inference.bands import (
     pointwise_level,
 )
 from passk_cli.inference.hierarchical_model import count_histogram
-from passk_cli.inference.hull_interval import hull_of_mean
+from passk_cli.inference.hull_interval import posterior_pivot_hull_of_mean
 from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.sampling_variance import jackknife_variance
@@ -137,7 +137,7 @@ def whole_curve(
     for k in range(1, k_max + 1):
         for family, rates in (("pass@", 1 - p), ("pass^", p)):
             limits, truth = (
-                hull_of_mean(Metric(family, k), count_histogram(n, c)),
+                posterior_pivot_hull_of_mean(Metric(family, k), count_histogram(n, c)),
                 float((rates**k).mean()),
             )
             if family == "pass@" and not limits.describes_complement:

@@ -233,9 +233,9 @@ def of_real(sets: int) -> str:
 
 
 def found_at(n: np.ndarray, c: np.ndarray, k: int) -> float:
-    from passk_cli.metrics.pass_k import pass_at_k_pairs
+    from passk_cli.metrics.pass_k import pass_at_k_per_pair
 
-    return float(pass_at_k_pairs(n, c, k).mean())
+    return float(pass_at_k_per_pair(n, c, k).mean())
 
 
 def of_these_tasks(sets: int) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats
 from passk_cli.inference import weighted_means
-from passk_cli.inference.hull_interval import HullInterval, moment_matched_cdf
+from passk_cli.inference.hull_interval import PosteriorPivotHullInterval, moment_matched_cdf
 from passk_cli.inference.intervals import IntervalData, guard_weights, total_distances_to_bound
 
 
@@ -28,7 +28,9 @@ def dirichlet_cdf(totals: ArrayLike, weights: ArrayLike, q: float, sizes: ArrayL
     alpha = np.bincount(index.ravel(), alpha)
     below, above = (
         float(t[0])
-        for t in weighted_means._lower_and_upper_tails((pairs[0] - q * pairs[1])[None], alpha[None])
+        for t in weighted_means._tail_probabilities_at_zero(
+            (pairs[0] - q * pairs[1])[None], alpha[None]
+        )
     )
     return below if below <= above else 1.0 - above
 
@@ -41,7 +43,7 @@ class Guards:
 
     def weight(self, sample: IntervalData, bound: float) -> float:
         """Weight of the atom at a bound, for the limit that looks towards it."""
-        totals, sizes = sample.unit_totals
+        totals, sizes = sample.unit_totals_and_sizes
         opposite = sample.upper_bound if bound == sample.lower_bound else sample.lower_bound
         return float(
             self.atom_weight(
@@ -56,7 +58,7 @@ class Guards:
                 self._below(sample, mean, sample.upper_bound, -1.0))  # fmt: skip
 
     def _below(self, sample: IntervalData, mean: float, bound: float, sign: float) -> float:
-        totals, sizes = sample.unit_totals
+        totals, sizes = sample.unit_totals_and_sizes
         size = float(sizes @ sizes / sizes.sum())
         atoms = sign * np.append(totals, size * bound)
         weights = np.append(np.ones_like(totals), self.weight(sample, bound))
@@ -71,7 +73,7 @@ class Guards:
 GUARD = Guards(guard_weights)
 
 
-def holds(hull: HullInterval, value: float, tail: float) -> bool:
+def holds(hull: PosteriorPivotHullInterval, value: float, tail: float) -> bool:
     """Whether the limits of a hull contain a value (of 1 − metric with `rest`)."""
     side = 1.0 - tail if value < hull.estimate else tail
     ends = [
@@ -82,6 +84,6 @@ def holds(hull: HullInterval, value: float, tail: float) -> bool:
         return True
     below = float(
         hull.posterior_weights
-        @ moment_matched_cdf(value, hull.posterior_means, hull.posterior_variances)
+        @ moment_matched_cdf(value, hull.posterior_means, hull.metric_variances_at_grid_points)
     )
     return below >= tail if value < hull.estimate else below <= 1.0 - tail

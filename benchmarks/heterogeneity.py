@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from passk_cli.inference.heterogeneity import (
     IntervalSetting,
-    heterogeneity_gains,
+    pass_hat_k_heterogeneity_gains,
     sd_and_skewness_of_rates,
 )
 from passk_cli.metrics.heterogeneity import RateMoments, moments_of_rates, rate_curves
@@ -115,7 +115,9 @@ def delta_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
                 for seed in range(repetitions):
                     c = rng.binomial(n, population.draw(rng, tasks))
                     setting = IntervalSetting(resamples=RESAMPLES, seed=seed)
-                    estimates = heterogeneity_gains(np.full(tasks, n), c, np.array([k]), setting)
+                    estimates = pass_hat_k_heterogeneity_gains(
+                        np.full(tasks, n), c, np.array([k]), setting
+                    )
                     tally.add(estimates.estimate[0], estimates.low[0], estimates.high[0])
                 yield (population.name, tasks, n, k, *tally.cells(repetitions))
 
@@ -160,7 +162,9 @@ def cluster_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
                     codes = np.repeat(np.arange(clusters), sizes)
                     c = rng.binomial(n, p[codes])
                     setting = IntervalSetting(clusters=codes, resamples=RESAMPLES, seed=seed)
-                    estimates = heterogeneity_gains(np.full(len(c), n), c, np.array([k]), setting)
+                    estimates = pass_hat_k_heterogeneity_gains(
+                        np.full(len(c), n), c, np.array([k]), setting
+                    )
                     tally.add(estimates.estimate[0], estimates.low[0], estimates.high[0])
                 yield (name, clusters, n, k, *tally.cells(repetitions))
 
@@ -171,14 +175,17 @@ def these_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
         for tasks in TASKS[1:]:
             p = population.draw(np.random.default_rng([place, tasks]), tasks)
             for n, k in ((10, 2), (10, 5), (20, 10), (5, 5)):
-                truth = rate_curves(p, np.array([k])).heterogeneity_gain[0], moments_of_rates(p).sd
+                truth = (
+                    rate_curves(p, np.array([k])).pass_hat_k_heterogeneity_gain[0],
+                    moments_of_rates(p).sd,
+                )
                 # Limits as they are, and normal ones with the jackknife's error, as they were.
                 tallies = [Tally(value, []) for value in (*truth, *truth)]
                 rng = np.random.default_rng([place, tasks, n, k])
                 setting = IntervalSetting("these-tasks")
                 for _ in range(repetitions):
                     c, sizes = rng.binomial(n, p), np.full(tasks, n)
-                    estimates = heterogeneity_gains(sizes, c, np.array([k]), setting)
+                    estimates = pass_hat_k_heterogeneity_gains(sizes, c, np.array([k]), setting)
                     tallies[0].add(estimates.estimate[0], estimates.low[0], estimates.high[0])
                     tallies[2].add(*normal(float(estimates.estimate[0]), float(estimates.se[0])))
                     if k == 2:

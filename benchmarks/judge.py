@@ -23,10 +23,10 @@ from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.intervals import LOGIT_T, IntervalData, interval, intervals
 from passk_cli.inference.judge_correction import (
     FEWEST_PAIRS,
-    MIN_PAIR_PROBABILITY,
+    MIN_BOTH_PASS_OR_FAIL_PROBABILITY,
     MIN_TASKS_OFF_BOUND,
     JudgeLabels,
-    cohens_kappa,
+    cohens_kappa_scaled_to_0_1,
     error_rate,
 )
 from passk_cli.metrics.registry import Metric, parse_metric
@@ -113,7 +113,7 @@ class Draws:
         )
         for run in {0, len(g) - 1, *np.flatnonzero(several & (self.k == 0)).tolist()}:
             labels = JudgeLabels(self.n[run], c[run], table[run])
-            if bool(labels.guaranteed_labels_per_task) != bool(self.k):
+            if bool(labels.min_labels_per_labelled_task) != bool(self.k):
                 estimates[run] = None
                 if not labels.refusal_reason(metric):
                     estimates[run] = IntervalData(**labels.corrected(metric)._asdict())
@@ -196,7 +196,9 @@ class Draws:
         of_task = label_counts.sum(2)
         pair_count = (of_task * (of_task - 1) // 2).sum(1)
         rare = 1 - estimates.mean(1) if complement else estimates.mean(1)
-        refused = (k == 2) & ((pair_count < FEWEST_PAIRS) | (rare < MIN_PAIR_PROBABILITY))
+        refused = (k == 2) & (
+            (pair_count < FEWEST_PAIRS) | (rare < MIN_BOTH_PASS_OR_FAIL_PROBABILITY)
+        )
         samples = []
         for run, estimate in enumerate(estimates):
             full = of_task[run] >= k
@@ -515,7 +517,11 @@ def of_rates(runs: int) -> str:
             for name, sample, true in (
                 ("false passes", error_rate([labels], 0), 0.08),
                 ("false failures", error_rate([labels], 1), 0.1),
-                ("kappa", cohens_kappa(labels), ((odds - chance) / (1 - chance) + 1) / 2),
+                (
+                    "kappa",
+                    cohens_kappa_scaled_to_0_1(labels),
+                    ((odds - chance) / (1 - chance) + 1) / 2,
+                ),
             ):
                 if sample is None:
                     continue

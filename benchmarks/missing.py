@@ -19,7 +19,7 @@ from passk_cli.inference.intervals import METHODS
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.missing_outcomes import MissingOutcomes
+from passk_cli.outcomes.missing_outcomes import MissingOutcomeCounts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.missing_outcomes import uneven_missing_pairs
@@ -194,7 +194,7 @@ def uneven(runs: int, seed: int) -> list[list[object]]:
                 sizes = np.full(2 * tasks, attempts)
                 rejections += bool(
                     uneven_missing_pairs(
-                        MissingOutcomes.from_rows(models, units, sizes, lost.ravel())
+                        MissingOutcomeCounts.from_rows(models, units, sizes, lost.ravel())
                     )
                 )
                 sums, all_made = lost.sum(axis=1), tasks * attempts

@@ -106,7 +106,7 @@ def judged(start: NDArray[np.int64], passed: NDArray[np.int64]) -> tuple[bool, .
         assert limits.low is not None
         assert limits.high is not None
         rejected = not limits.low <= 0 <= limits.high
-    copies = bool(flagged[2] and ((pairs.adjusted <= LEVEL) & pairs.is_copy).any())
+    copies = bool(flagged[2] and ((pairs.adjusted <= LEVEL) & pairs.are_pairs_copies).any())
     return (*(raw <= LEVEL).tolist(), bool(flagged.any()), rejected, copies)
 
 

@@ -26,12 +26,12 @@ from scipy.stats import beta, norm
 
 from passk_cli.api import read
 from passk_cli.commands.plan.interval_widths import guard_widths
-from passk_cli.inference.bootstrap_weights import cluster_contributions
+from passk_cli.inference.bootstrap_weights import cluster_contributions_to_means
 from passk_cli.inference.design import (
     AssumedMetricMoments,
     BetaRates,
     PilotEstimate,
-    PlannedDifference,
+    PlannedDifferenceMoments,
     cluster_excess_variance,
     true_difference_variance,
 )
@@ -126,7 +126,9 @@ def pilot_rows(pilots: int) -> Iterator[tuple[object, ...]]:
                         predicted.append(
                             100
                             * float(
-                                difference_distribution(pilot.task_values).base_error_uncertainty[0]
+                                difference_distribution(
+                                    pilot.task_values
+                                ).relative_error_of_standard_error[0]
                             )
                         )
                 texts: tuple[object, ...] = ("–", "–", "–")
@@ -199,8 +201,8 @@ def cluster_rows(
         noise = sqrt((0.5 + float(forecasts.var() / forecasts.mean() ** 2)) / pilots)
         silences = [
             difference_distribution(
-                cluster_contributions(sample[:, None], of)[:, 0]
-            ).base_error_uncertainty[0]
+                cluster_contributions_to_means(sample[:, None], of)[:, 0]
+            ).relative_error_of_standard_error[0]
             for sample in varied
         ]
         yield (
@@ -257,17 +259,23 @@ def alike_rows(pilots: int, designs: tuple[Any, ...]) -> Iterator[tuple[object, 
             if np.ptp(first.task_values) == 0 or np.ptp(second.task_values) == 0:
                 continue
             variance, low, high = true_difference_variance(first, second)
-            forecasts.append(PlannedDifference(first, second, 0.0, variance).variance(least) / true)
+            forecasts.append(
+                PlannedDifferenceMoments(first, second, 0.0, variance).variance(least) / true
+            )
             covers.append(low <= true_between <= high)
             shared = float(np.cov(first.task_values, second.task_values)[0, 1])
             root = sqrt(max(first.between_variance, 0) * max(second.between_variance, 0))
             if not root or abs(shared / root) > 1:
                 before.append(
-                    PlannedDifference(first, first, 0.5 * first.between_variance).variance(least)
+                    PlannedDifferenceMoments(first, first, 0.5 * first.between_variance).variance(
+                        least
+                    )
                     / true
                 )
             else:
-                before.append(PlannedDifference(first, second, shared).variance(least) / true)
+                before.append(
+                    PlannedDifferenceMoments(first, second, shared).variance(least) / true
+                )
         low, middle, high = np.quantile(forecasts, (0.1, 0.5, 0.9))
         yield (f"Beta({a:g}, {b:g})", f"{tasks} × {attempts}", f"{rho:g}", f"{middle:.2f}",
                f"{low:.2f}–{high:.2f}", f"{np.median(before):.2f}",
@@ -384,17 +392,17 @@ def power_rows(most: int) -> Iterator[tuple[object, ...]]:
     for place, ((mean, spread), (name, n), tasks, power) in enumerate(cells):
         metric, rates = parse_metric(name), BetaRates(mean, spread)
         values = AssumedMetricMoments(metric, rates)
-        variance = PlannedDifference(
+        variance = PlannedDifferenceMoments(
             values, values, CORRELATION * values.between_variance
         ).variance(n)
         bend = 1 / (4 * values.expected * (1 - values.expected))
         step = half_lattice_distance(n, metric.k)
         difference = PairedTest(
-            variance, continuity_correction=step, variance_decrease=bend
+            variance, continuity_correction=step, decrease_per_squared_difference=bend
         ).detectable_difference(tasks, power)
         if not 0.1 <= values.expected - difference / 2 <= 0.9 - difference:
             continue
-        plain = PairedTest(variance, variance_decrease=bend).power(difference, tasks)
+        plain = PairedTest(variance, decrease_per_squared_difference=bend).power(difference, tasks)
         high, low = (shifted(metric, rates, values.expected + half * difference)
                      for half in (0.5, -0.5))  # fmt: skip
         detected = []
@@ -431,7 +439,7 @@ def real_rows(comparisons: int) -> Iterator[tuple[object, ...]]:
                 metric = parse_metric(name)
                 old_pilot, new_pilot = PilotEstimate(metric, ten, c), PilotEstimate(metric, ten, d)
                 covariance = float(np.cov(old_pilot.task_values, new_pilot.task_values)[0, 1])
-                pair = PlannedDifference(old_pilot, new_pilot, covariance)
+                pair = PlannedDifferenceMoments(old_pilot, new_pilot, covariance)
                 away = old_pilot.expected - new_pilot.expected
                 step = half_lattice_distance(n, metric.k)
                 power = PairedTest(pair.variance(n), continuity_correction=step).power(away, tasks)

@@ -14,7 +14,7 @@ import numpy as np
 from measure import keep, table
 from numpy.typing import NDArray
 
-from passk_cli.inference.stopping import EVIDENCE_LEVEL, has_optional_stopping
+from passk_cli.inference.stopping import OPTIONAL_STOPPING_LEVEL, has_optional_stopping
 
 Ints = NDArray[np.int64]
 # n, c, attempts before stopping, and whether the last one passed. The last two may be unknown.
@@ -122,9 +122,10 @@ def main() -> None:
         for name, law in RATES.items()
         for tasks, most in SIZES
     ]
-    error = 100 * np.sqrt(EVIDENCE_LEVEL * (1 - EVIDENCE_LEVEL) / runs)
+    error = 100 * np.sqrt(OPTIONAL_STOPPING_LEVEL * (1 - OPTIONAL_STOPPING_LEVEL) / runs)
     head = (
-        f"{runs:,} models a cell; Monte-Carlo error at {100 * EVIDENCE_LEVEL:g} %: {error:.2f}"
+        f"{runs:,} models a cell; Monte-Carlo error at"
+        f" {100 * OPTIONAL_STOPPING_LEVEL:g} %: {error:.2f}"
         " points\n\n"
     )
     text = head + table(["tasks' rates", "tasks", "n", *KINDS], rows)

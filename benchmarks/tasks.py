@@ -26,7 +26,7 @@ from passk_cli.commands.tasks.item_rest_correlations import item_rest_correlatio
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.binomial_rate import rate_limits
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.flips import Flips, NamedSeries, find_flips
+from passk_cli.study.flips import Flips, NamedSeries, compute_flips_of_pairs
 
 FILE = "tasks.md"
 HERE = Path(__file__).parent
@@ -83,7 +83,9 @@ def of_pair(n: int, c: np.ndarray, base: int, c_base: np.ndarray) -> Flips:
         [("new",)] * len(c) + [("old",)] * len(c), tasks * 2,
         np.repeat([n, base], len(c)), np.concatenate([c, c_base]),
     )  # fmt: skip
-    (flips,) = find_flips([(NamedSeries(counts, 0, "new"), NamedSeries(counts, 1, "old"))])
+    (flips,) = compute_flips_of_pairs(
+        [(NamedSeries(counts, 0, "new"), NamedSeries(counts, 1, "old"))]
+    )
     return flips
 
 
@@ -99,7 +101,7 @@ def flips() -> None:
                 pair = of_pair(n, rng.binomial(n, p), n, rng.binomial(n, p))
                 low, high = pair.chance_flip_range
                 flip_numbers.append(pair.flip_count)
-                expected.append(pair.expected_chance_flips)
+                expected.append(pair.expected_repeated_task_flips)
                 inside += low <= pair.flip_count <= high
                 beyond += pair.p_of_at_least_as_many_flips <= 0.05
                 listings += bool((pair.verdicts != 0).any())
@@ -167,7 +169,7 @@ def halves(folder: Path) -> None:
             comparison = split(mixed, half)
             low, high = comparison.chance_flip_range
             numbers.append(comparison.flip_count)
-            expected.append(comparison.expected_chance_flips)
+            expected.append(comparison.expected_repeated_task_flips)
             inside += low <= comparison.flip_count <= high
             listings += int((comparison.verdicts != 0).sum())
         in_order = split(passed, half)

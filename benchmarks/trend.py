@@ -22,12 +22,12 @@ from passk_cli.files.history import append_run_rows
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.run_effects import (
     ChangePoint,
+    are_above_dividing_amounts,
     chance_variances,
     change_points,
-    is_above_task_median,
     largest_change_deviate,
     largest_run_difference,
-    log_means,
+    mean_log_amounts_and_variances,
     run_effect_variance,
     widen_by_run_effect,
 )
@@ -337,10 +337,10 @@ def scales(logs: np.ndarray) -> list[Scale]:
     """Name, means, floors and counts of runs: of logarithms, as trend has them, and of costs."""
     n, plain = np.full(logs.shape[:2], logs.shape[2]), np.exp(logs)
     floors = chance_variances(n, plain.sum(axis=2), (plain**2).sum(axis=2))
-    means, spreads = log_means(n, logs.sum(axis=2), (logs**2).sum(axis=2))
+    means, spreads = mean_log_amounts_and_variances(n, logs.sum(axis=2), (logs**2).sum(axis=2))
     task = np.broadcast_to(np.arange(logs.shape[1])[:, None], logs.shape).ravel()
     high = (
-        is_above_task_median(task, logs.ravel(), np.ones(logs.size, int))
+        are_above_dividing_amounts(task, logs.ravel(), np.ones(logs.size, int))
         .reshape(logs.shape)
         .sum(axis=2)
     )

@@ -35,7 +35,7 @@ from passk_cli.commands.watch.task_order import (
     attempt_counts_by_task_and_model,
 )
 from passk_cli.commands.watch.watched_run import WatchedRun
-from passk_cli.inference.alpha_spending import level_at_boundary
+from passk_cli.inference.alpha_spending import confidence_level_at_boundary
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
@@ -124,7 +124,9 @@ def looked(run: WatchedRun, level: Callable[[int], float | None]) -> tuple[np.nd
 def by_boundary(run: WatchedRun) -> Callable[[int], float | None]:
     """The level of each look."""
     limits = run.plan.boundaries
-    return lambda place: level_at_boundary(limits[place]) if math.isfinite(limits[place]) else None
+    return lambda place: (
+        confidence_level_at_boundary(limits[place]) if math.isfinite(limits[place]) else None
+    )
 
 
 def changes(

@@ -32,12 +32,18 @@ from passk_cli.files.load import load
 from passk_cli.files.request import ATTEMPT_FACTS, NORMALISE_CHOICES, Request
 from passk_cli.files.sources.arguments import is_read_once
 from passk_cli.files.sources.remote import shared_downloads
-from passk_cli.option import ANY_DATA, DeclaredOption, Option, fill_options, options_by_field
+from passk_cli.option import (
+    ANY_DATA_OPTION_TYPE,
+    DeclaredOption,
+    Option,
+    fill_options,
+    options_by_field,
+)
 from passk_cli.outcomes.counts import Counts
 from passk_cli.python.findings import FRAME_LIBRARIES, PYTHON_STYLE, Findings, Verdict
 from passk_cli.python.python_calls import (
     OptionsByName,
-    PythonCall,
+    UserPythonCall,
     call_from_command,
     quote_names_with_commas,
     text_for_python,
@@ -187,7 +193,7 @@ def read(
     non_defaults = {
         name: value for name, value in arguments.items() if value is not usual[name].default
     }
-    call = PythonCall("read", data, non_defaults)
+    call = UserPythonCall("read", data, non_defaults)
     with translate_errors_to_python(options_by_field(ReadOptions), call):
         full_names = {
             name: quote_names_with_commas(name, value) for name, value in arguments.items()
@@ -240,7 +246,7 @@ def make_python_function(name: str) -> Callable[..., Findings]:
                 " other options as keywords"
             )
         keywords = dict(zip(first, positional, strict=False)) | keywords
-        python_call = PythonCall(name, data, dict(keywords))
+        python_call = UserPythonCall(name, data, dict(keywords))
         frame_as = keywords.pop("frame_as", FRAME_LIBRARIES[0])
         unknown = [field for field in keywords if field not in options]
         if unknown:
@@ -299,7 +305,7 @@ def _unknown_option_error(name: str, word: str, value: Any) -> TypeError:
 
 
 def _run_python_call(
-    declaration: Command, call: PythonCall, arguments: Mapping[str, Any]
+    declaration: Command, call: UserPythonCall, arguments: Mapping[str, Any]
 ) -> Findings:
     data = call.data
     if isinstance(data, Counts):
@@ -403,7 +409,7 @@ def _python_signature(declaration: Command, first: Sequence[str]) -> inspect.Sig
 
 def _python_type_of_option(declared: DeclaredOption) -> Any:
     option, kind, base = declared.option, declared.annotation, declared.base_type
-    if kind is ANY_DATA or base in (bool, int, float):
+    if kind is ANY_DATA_OPTION_TYPE or base in (bool, int, float):
         return kind
     if option.choices:
         single: Any = Literal[option.allowed_values]
@@ -436,7 +442,7 @@ def _docstring(declaration: Command, options: OptionsByName) -> str:
             if option.choices and "{choices}" not in option.detail
             else ""
         )
-        data = "  Any kind of data that `data` accepts." if kind is ANY_DATA else ""
+        data = "  Any kind of data that `data` accepts." if kind is ANY_DATA_OPTION_TYPE else ""
         lines.append(f"{field} : {help}{stop}{values}{data}")
     lines += [
         FRAME_AS_HELP,

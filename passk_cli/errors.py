@@ -11,7 +11,13 @@ from typing import Any, TypeVar
 
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, find_pattern, nearest_names
-from passk_cli.text import cut_long_words, join_clauses, plural, printable, without_secrets
+from passk_cli.text import (
+    cut_long_words,
+    join_clauses_by_semicolons,
+    plural,
+    printable,
+    without_secrets,
+)
 
 ErrorClass = TypeVar("ErrorClass", bound="PasskError")
 
@@ -51,7 +57,7 @@ class PasskError(Exception):
         if self.name in _NO_SUCH_NAME_ERROR_NAMES:
             self.exit_code, self.kind = 2, "usage"
         start = f"{self.place}: " if self.place else ""
-        super().__init__(start + join_clauses(self.problem, self.words))
+        super().__init__(start + join_clauses_by_semicolons(self.problem, self.words))
 
     def with_changes(self, kind: type[ErrorClass], **changes: Any) -> ErrorClass:
         """A copy of the error as an instance of another class, with some changed parts."""
@@ -63,7 +69,9 @@ class PasskError(Exception):
         return error
 
     def __str__(self) -> str:
-        return cut_long_words(printable(join_clauses(str(self.args[0]), *map(str, self.fixes))))
+        return cut_long_words(
+            printable(join_clauses_by_semicolons(str(self.args[0]), *map(str, self.fixes)))
+        )
 
     @property
     def parts(self) -> tuple[str, str, str]:
@@ -75,12 +83,12 @@ class PasskError(Exception):
         ('', 'no files are given', '')
         """
         problem, _, words = self.problem.partition("; ")
-        return str(self.place), problem, join_clauses(words, self.remedy)
+        return str(self.place), problem, join_clauses_by_semicolons(words, self.remedy)
 
     @property
     def remedy(self) -> str:
         """What to do about the error, in words and options."""
-        return join_clauses(self.words, *map(str, self.fixes))
+        return join_clauses_by_semicolons(self.words, *map(str, self.fixes))
 
 
 class ParameterError(PasskError):

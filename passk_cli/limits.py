@@ -35,10 +35,8 @@ MOST_COLUMNS = 20_000
 MOST_GROUPS, MOST_CHAPTERS, MOST_ON_PAGE = 2_000, 100, 1_000
 # A table (models × tasks) that is mostly empty has at most MOST_SPARSE_TABLE_CELLS cells.
 MOST_SPARSE_TABLE_CELLS = 1_000_000
-# Errors about too little memory give the advice in MORE_MEMORY_ADVICE.
-MORE_MEMORY_ADVICE = (
-    "read fewer models, columns or files at once, or use a machine with more memory"
-)
+# Errors about too little memory give the advice in LOW_MEMORY_ADVICE.
+LOW_MEMORY_ADVICE = "read fewer models, columns or files at once, or use a machine with more memory"
 # A table has at most MOST_CELLS values (models or differences × tasks), which need 300 MB.
 MOST_CELLS = 1 << 23
 # All metrics together have at most MOST_PAIRS differences between models, which need 400 MB.

@@ -30,8 +30,8 @@ from passk_cli.text import first_few
 
 OptionGroup = TypeVar("OptionGroup")
 _COMMA_SEPARATED_PART_PATTERN = re.compile(r'\s*"([^"]+)"\s*(?=,|$)|([^,]+)')
-# An option of the type ANY_DATA accepts a name or, in Python, data of any kind.
-ANY_DATA = Any
+# An option of the type ANY_DATA_OPTION_TYPE accepts a name or, in Python, data of any kind.
+ANY_DATA_OPTION_TYPE = Any
 
 
 def load_object(place: str) -> Any:
@@ -151,14 +151,16 @@ def options_by_field(group: type) -> dict[str, DeclaredOption]:
             bare_kind = next(part for part in typing.get_args(kind) if part is not types.NoneType)
         base = typing.get_origin(bare_kind) or bare_kind
         pair = base is tuple and typing.get_args(bare_kind)[-1:] != (Ellipsis,)
-        many = option.is_repeatable or (base not in (bool, int, float, str, ANY_DATA) and not pair)
+        many = option.is_repeatable or (
+            base not in (bool, int, float, str, ANY_DATA_OPTION_TYPE) and not pair
+        )
         factory = field.default_factory
         default = field.default if factory is dataclasses.MISSING else factory()
         options[field.name] = DeclaredOption(field.name, option, kind, default, base, many)
     return options
 
 
-def options_by_group(
+def pair_groups_with_options(
     groups: Iterable[type], without: Iterable[str] = ()
 ) -> Iterator[tuple[type, list[DeclaredOption]]]:
     """Pairs of a group and its options.  If several groups have a field with the same name, only
@@ -188,7 +190,7 @@ def fill_options(group: type[OptionGroup], arguments: Mapping[str, Any]) -> Opti
     values = {}
     for name, option in options_by_field(group).items():
         value: Any = arguments.get(name)
-        if option.annotation is not ANY_DATA or isinstance(value, os.PathLike):
+        if option.annotation is not ANY_DATA_OPTION_TYPE or isinstance(value, os.PathLike):
             value = value.tolist() if hasattr(value, "tolist") else value
             value = os.fspath(value) if isinstance(value, os.PathLike) else value
             # A DataFrame is iterable, but a DataFrame must not become a list of its columns.
@@ -206,7 +208,7 @@ def parse_option_value(declared: DeclaredOption, value: Any) -> Any:
     Errors: ParameterError for a value that is empty, out of range, or not one of the choices.
     """
     option, base, several = declared.option, declared.base_type, declared.repeatable
-    if declared.annotation is ANY_DATA and not isinstance(value, str):
+    if declared.annotation is ANY_DATA_OPTION_TYPE and not isinstance(value, str):
         return value
     if several and not isinstance(value, list | Mapping):
         value = [value]
@@ -300,7 +302,7 @@ def changed_option_names(group: Any) -> list[str]:
         value = getattr(group, name)
         # Comparing a DataFrame with a default would not give a single truth value.
         if value is not option.default and (
-            option.annotation is ANY_DATA or value != option.default
+            option.annotation is ANY_DATA_OPTION_TYPE or value != option.default
         ):
             names.append(option.option.name)
     return names

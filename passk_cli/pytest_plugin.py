@@ -35,7 +35,7 @@ _ATTEMPT_FIXTURE_NAME = "_passk"
 # Below a verdict, passk shows at most _MAX_TRACEBACKS tracebacks of failed attempts.
 _MAX_TRACEBACKS = 3
 _COLUMN_NAMES = ("task", "attempt", "passed")
-_TEST_NAME_PLACEHOLDER = "this test"
+_STAND_IN_TEST_NAME = "this test"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -130,12 +130,12 @@ def parse_marker(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
         text = _rules_json(rules)
     except TypeError:
         raise ValueError(f"rules={rules!r}: the values must be numbers or strings") from None
-    problem, alternatives = _rules_problem(attempts, text)
+    problem, alternatives = _rules_problem_and_alternatives(attempts, text)
     if problem:
         remedies = (
             _marker_text(n, rules)
             for n, rules in alternatives
-            if not _rules_problem(n, _rules_json(rules))[0]
+            if not _rules_problem_and_alternatives(n, _rules_json(rules))[0]
         )
         raise ValueError("; write ".join([problem, *islice(remedies, 1)]))
     return attempts, json.loads(text)
@@ -150,7 +150,9 @@ def _marker_text(attempts: int, rules: Mapping[str, Any]) -> str:
 
 
 @lru_cache
-def _rules_problem(attempts: int, rules_json: str) -> tuple[str, list[tuple[int, dict[str, Any]]]]:
+def _rules_problem_and_alternatives(
+    attempts: int, rules_json: str
+) -> tuple[str, list[tuple[int, dict[str, Any]]]]:
     """The reason why a test cannot use these rules (or ""), and alternatives, which are pairs of a
     number of attempts and rules."""
     from passk_cli.errors import PasskError
@@ -185,7 +187,7 @@ def judge_test(attempts: int, passes: int, rules_json: str) -> tuple[str, str]:
     options = json.loads(rules_json)
     options["minimum"] = options.pop("min", {})
     counts = passk_cli.Counts.from_cells(
-        [(_TEST_NAME_PLACEHOLDER, _TEST_NAME_PLACEHOLDER, attempts, passes)]
+        [(_STAND_IN_TEST_NAME, _STAND_IN_TEST_NAME, attempts, passes)]
     )
     with warnings.catch_warnings():
         # passk ignores warnings in a pytest session, because the session may turn warnings into
@@ -197,7 +199,7 @@ def judge_test(attempts: int, passes: int, rules_json: str) -> tuple[str, str]:
     findings = (
         sentence_text(check.finding, Style()) for check in failing or undecided or report.checks
     )
-    words = "; ".join(finding.replace(f" of {_TEST_NAME_PLACEHOLDER}", "") for finding in findings)
+    words = "; ".join(finding.replace(f" of {_STAND_IN_TEST_NAME}", "") for finding in findings)
     verdict = "fail" if failing else "undecided" if undecided else "pass"
     return verdict, f"{passes} of {attempts} attempts passed: {words}"
 
@@ -205,12 +207,12 @@ def judge_test(attempts: int, passes: int, rules_json: str) -> tuple[str, str]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Fail a marked test if pytest cannot repeat the test, for example a unittest test."""
-    if item.get_closest_marker("passk") and attempt_of_item(item) is None:
+    if item.get_closest_marker("passk") and attempt_facts_of_item(item) is None:
         kind = type(item).__name__
         pytest.fail(f"@pytest.mark.passk: mark a function, not a {kind}", pytrace=False)
 
 
-def attempt_of_item(item: pytest.Item) -> dict[str, Any] | None:
+def attempt_facts_of_item(item: pytest.Item) -> dict[str, Any] | None:
     """The attempt that a pytest item makes, with the name of its test, or None for an item that is
     not an attempt."""
     spec: Any = getattr(item, "callspec", None)
@@ -230,7 +232,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     An error in the setup or teardown of an attempt still fails the session.
     """
     outcome = yield
-    attempt = attempt_of_item(item)
+    attempt = attempt_facts_of_item(item)
     if attempt is None:
         return
     report = outcome.get_result()  # type: ignore[attr-defined]
@@ -304,7 +306,7 @@ class RepeatedTest:
             self.verdict, self.sentence = "fail", "; ".join(filter(None, (summary, self.sentence)))
 
     @property
-    def verdict_reports(self) -> Iterator[pytest.TestReport]:
+    def verdict_as_reports(self) -> Iterator[pytest.TestReport]:
         """The verdict as two pytest reports: one for the call and one for the teardown of the
         test."""
         outcome = {"fail": "failed", "skipped": "skipped"}.get(self.verdict, "passed")
@@ -395,7 +397,7 @@ class AttemptCollector:
         test.judge()
         if self.session is not None:
             self.session.testscollected += 1
-        for report in test.verdict_reports:
+        for report in test.verdict_as_reports:
             self.config.hook.pytest_runtest_logreport(report=report)
         # With --lf, pytest must repeat all attempts of a failed test.
         last = getattr(self.config.pluginmanager.getplugin("lfplugin"), "lastfailed", {})

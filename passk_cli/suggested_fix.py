@@ -36,7 +36,7 @@ _COMMA_SEPARATED_OPTIONS = (
     "by", "pool", "passes", "fails", "with", "columns", "must-pass",
     "exclude-task", "exclude-tasks", "only-task", "only-tasks",
 )  # fmt: skip
-FULL_OPTION = OptionWithValue("--full")
+FULL_DETAILS_OPTION = OptionWithValue("--full")
 
 
 @dataclass(frozen=True)
@@ -103,11 +103,11 @@ class SuggestedFix:
             text = ", ".join(parts)
             if self.command:
                 text = f"passk_cli.{self.command}({', '.join(filter(None, ['…', text]))})"
-        files = self.labelled_files(self.label_by_file)
+        files = self.labelled_file_arguments(self.label_by_file)
         files = [python_literal(files, "data")] if files and self.files_as_list else files
         return " ".join(filter(None, (*files, text, self.effect)))
 
-    def labelled_files(self, files: Iterable[str]) -> list[str]:
+    def labelled_file_arguments(self, files: Iterable[str]) -> list[str]:
         """The given files with their labels, without files that the fix leaves out or that the
         command will write."""
         outputs = self.options.get("--to"), self.options.get("to")
@@ -124,7 +124,7 @@ class SuggestedFix:
         """
         options = dict(self.options)
         for name, value in fix.options.items():
-            options[name] = add_option_value(name, options.get(name), value)
+            options[name] = combine_option_values(name, options.get(name), value)
         return replace(fix, options=options)
 
     def with_fields(self, fields: Mapping[str, Any]) -> SuggestedFix | None:
@@ -144,7 +144,7 @@ class SuggestedFix:
         return replace(self, options=options, effect=self.effect.format_map(fields))
 
 
-def add_option_value(name: str, before: Any, value: Any) -> Any:
+def combine_option_values(name: str, before: Any, value: Any) -> Any:
     """The value of an option after a further value is added."""
     if isinstance(value, Mapping):
         return {**(before or {}), **value}

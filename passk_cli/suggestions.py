@@ -14,9 +14,9 @@ from passk_cli.text import names_that_fit
 # below the best similarity.
 _ALIKE, _CLOSE = 0.65, 0.12
 _PUNCTUATION_PATTERN = r"[\s_.:/\-]"
-# An error suggests the full name of a model if the name has at most _MAX_SUGGESTED_NAME_LENGTH
+# An error suggests the full name of a model if the name has at most _MAX_LENGTH_OF_NAME_NOT_PATTERN
 # characters. For a longer name, the error suggests a pattern.
-_MAX_SUGGESTED_NAME_LENGTH = 40
+_MAX_LENGTH_OF_NAME_NOT_PATTERN = 40
 # SYNONYMS maps words that users may type, without punctuation, to the names that passk uses.
 SYNONYMS = {
     "confidence confidencelevel conf ci cl alpha coverage": "level",
@@ -179,7 +179,7 @@ def find_pattern(part: str, names: Iterable[str]) -> tuple[str, list[str]]:
     matches = {name: at for name, at in matches.items() if len(name) == len(core)} or matches
     if not matches or (len(matches) == len(names) > 1):
         return "", []
-    if len(matches) == 1 and len(*matches) <= _MAX_SUGGESTED_NAME_LENGTH:
+    if len(matches) == 1 and len(*matches) <= _MAX_LENGTH_OF_NAME_NOT_PATTERN:
         return next(iter(matches)), [*matches]
     texts = {place[0] for place in matches.values()}
     letters = [sorted({*column}) for column in zip(*texts, strict=False)]

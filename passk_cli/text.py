@@ -15,7 +15,7 @@ from typing import Any
 # invisible, or change the direction of text.
 _UNSAFE_CATEGORIES = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _WORD_PATTERN = re.compile(r"[^-_/ ]+")
-_GAP_PENALTY = 0.25
+_NEW_GAP_IN_NAME_PENALTY = 0.25
 # passk shortens a name word by word only if the name has at most _MAX_WORDS_TO_SHORTEN words,
 # because more words take too long.
 _MAX_WORDS_TO_SHORTEN = 50
@@ -151,10 +151,10 @@ def is_unprintable(character: str) -> bool:
     return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
 
 
-def decode_name(name: str | os.PathLike[str]) -> str:
+def decode_file_name(name: str | os.PathLike[str]) -> str:
     r"""The name of a file as text, in which codes replace bytes that are not valid UTF-8.
 
-    >>> decode_name("run.csv"), decode_name("run\udcff.csv")
+    >>> decode_file_name("run.csv"), decode_file_name("run\udcff.csv")
     ('run.csv', 'run\\xff.csv')
     """
     bytes_shown = (
@@ -232,10 +232,13 @@ def _shorten(
     spans = [m.span() for m in _WORD_PATTERN.finditer(name)]
     if len(spans) > _MAX_WORDS_TO_SHORTEN:
         return _without_middle(name, words, room, extent)
-    weights = _word_weights(name, words)
+    weights = _word_distinctiveness_weights(name, words)
     kept, text = [*range(len(spans))], name
     while extent(text) > room and len(kept) > 1:
-        costs = {at: weights[at] + _GAP_PENALTY * ({at - 1, at + 1} <= {*kept}) for at in kept}
+        costs = {
+            at: weights[at] + _NEW_GAP_IN_NAME_PENALTY * ({at - 1, at + 1} <= {*kept})
+            for at in kept
+        }
         for gone in sorted(kept, key=lambda at: (costs[at], -at)):
             candidate = _name_with_kept_words(name, spans, [at for at in kept if at != gone])
             if _matches_only_one_name(candidate, words):
@@ -246,7 +249,7 @@ def _shorten(
     return text if extent(text) <= room else _without_middle(text, words, room, extent)
 
 
-def _word_weights(name: str, words: Mapping[str, Counter[str]]) -> list[float]:
+def _word_distinctiveness_weights(name: str, words: Mapping[str, Counter[str]]) -> list[float]:
     """The weight of each word of a name, which is larger for more distinctive words.
 
     A word of a name is distinctive if few similar names contain this word.  Words with letters are
@@ -390,11 +393,11 @@ def all_in_words(counted: str) -> str:
     return f"all {counted}".replace("all 2 ", "both ", 1)
 
 
-def join_clauses(*parts: str) -> str:
+def join_clauses_by_semicolons(*parts: str) -> str:
     """All clauses that are not empty, joined by semicolons, or by a blank after a question mark.
 
-    >>> join_clauses("from what value does it pass?", "", "use --threshold X", "or -m mean")
-    'from what value does it pass? use --threshold X; or -m mean'
+    >>> join_clauses_by_semicolons("from what value?", "", "use --threshold X", "or -m mean")
+    'from what value? use --threshold X; or -m mean'
     """
     return "; ".join(filter(None, parts)).replace("?; ", "? ")
 
@@ -451,18 +454,18 @@ class NameList(str):
         return names
 
 
-class OrderedCategory(str):
+class OrderedCategoryValue(str):
     """A value of an ordered category, such as "low", as a string that is sorted by its position in
     the order.
 
     >>> order = ("low", "mid", "high")
-    >>> sorted((OrderedCategory(text, order) for text in ("high", "", "low")))
+    >>> sorted((OrderedCategoryValue(text, order) for text in ("high", "", "low")))
     ['low', 'high', '']
     """
 
     order: tuple[str, ...]
 
-    def __new__(cls, text: str, order: tuple[str, ...]) -> OrderedCategory:
+    def __new__(cls, text: str, order: tuple[str, ...]) -> OrderedCategoryValue:
         category = super().__new__(cls, text)
         category.order = order
         return category
@@ -473,9 +476,9 @@ class OrderedCategory(str):
         return self.order.index(self) if self in self.order else len(self.order)
 
     def __lt__(self, other: str) -> bool:
-        if isinstance(other, OrderedCategory):
+        if isinstance(other, OrderedCategoryValue):
             return (self.place, str(self)) < (other.place, str(other))
         return super().__lt__(other)
 
-    def __reduce__(self) -> tuple[type[OrderedCategory], tuple[str, tuple[str, ...]]]:
-        return OrderedCategory, (str(self), self.order)
+    def __reduce__(self) -> tuple[type[OrderedCategoryValue], tuple[str, tuple[str, ...]]]:
+        return OrderedCategoryValue, (str(self), self.order)

@@ -32,6 +32,6 @@ def commit_of(version: str) -> str:
 
 
 __version__ = read_packaged_version(Path(__file__).with_name("version.txt"))
-VERSION_SIGNATURE_ENTRIES = {"passk": RELEASE} | (
+VERSION_AND_COMMIT_SIGNATURE = {"passk": RELEASE} | (
     {"commit": commit_of(__version__)} if commit_of(__version__) else {}
 )

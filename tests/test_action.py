@@ -24,7 +24,7 @@ from passk_cli.report.data_types import (
     COMMENT,
     FULL,
     AnswerSentence,
-    ChangedTasks,
+    ChangedTaskSentences,
     Column,
     GateCheck,
     Report,
@@ -259,7 +259,7 @@ def test_a_comment_has_room_for_any_number_of_tasks() -> None:
         (rules, replace(rules, rows=rules.rows[:1], visibility=COMMENT)),
         answer=(AnswerSentence("fails", "FAIL: it fell", {}),), checks=(GateCheck("agent", "rule",
         "fail"),),
-        make_changed_tasks=lambda: (ChangedTasks("tasks flipped", lines, lines),),
+        make_changed_tasks=lambda: (ChangedTaskSentences("tasks flipped", lines, lines),),
         messages=(warning,) * 5_000,
     )  # fmt: skip
     text = markdown(report, Style())

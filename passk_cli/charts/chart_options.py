@@ -209,9 +209,12 @@ def _models_mentioned_in(models: Iterable[str], text: str) -> list[str]:
 
 
 def _split_into_panels(plot: Plot, column: str) -> Plot:
-    if column not in plot.group_columns:
-        suggestions = nearest_names(column, plot.group_columns)
-        settles = [SuggestedFix({"--panel": name}) for name in suggestions or plot.group_columns]
+    if column not in plot.columns_that_split_models:
+        suggestions = nearest_names(column, plot.columns_that_split_models)
+        settles = [
+            SuggestedFix({"--panel": name})
+            for name in suggestions or plot.columns_that_split_models
+        ]
         settles += (
             []
             if suggestions
@@ -222,7 +225,7 @@ def _split_into_panels(plot: Plot, column: str) -> Plot:
             "the models are not split by this column",
             settles=settles,
         )
-    place = plot.group_columns.index(column) + 1
+    place = plot.columns_that_split_models.index(column) + 1
 
     def move_to_panel(row: Row) -> Row:
         panel, new_row = row.get("panel"), dict(row)
@@ -359,7 +362,7 @@ def _keep_bands_of_best_models(plot: Plot, best: Sequence[str]) -> Plot:
         {line[-1] for line in lines}, key=lambda name: places[model_of({"series": name}) or ""]
     )
     first = tuple(series[: max(1, min(_BANDED, _MOST_BANDS // kinds))])
-    part = f"bands of {plural(len(first), 'curve' if plot.group_columns else 'model')}"
+    part = f"bands of {plural(len(first), 'curve' if plot.columns_that_split_models else 'model')}"
     return replace(
         plot, series_with_bands=first, subtitle=" · ".join(filter(None, (plot.subtitle, part)))
     )

@@ -18,7 +18,7 @@ from passk_cli.charts import layout, svg
 from passk_cli.charts.chart_options import PictureSize
 from passk_cli.charts.theme import FONT, THEMES, Theme
 from passk_cli.errors import ParameterError
-from passk_cli.report.data_types import Report, signature_line
+from passk_cli.report.data_types import Report, options_signature_line
 from passk_cli.report.plot import Plot, model_of
 from passk_cli.suggested_fix import OptionWithValue
 from passk_cli.text import printable
@@ -202,7 +202,7 @@ def report_as_html_page(report: Report, percent: bool = False) -> str:
         for place, plot in enumerate(report.plots)
     )
     texts = [f"{message.severity}: {printable(message.text)}" for message in report.messages]
-    texts += [signature_line(report)] if report.signature else []
+    texts += [options_signature_line(report)] if report.signature else []
     below = "\n".join(f"<p>{html.escape(text)}</p>" for text in texts)
     style = _PAGE_CSS % {
         "font": FONT,

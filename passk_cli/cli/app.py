@@ -20,8 +20,8 @@ from passk_cli.cli.process import exit_if_signalled
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import load_command, option_suggestion
 from passk_cli.errors import DataError, ParameterError, PasskError
-from passk_cli.limits import MORE_MEMORY_ADVICE
-from passk_cli.option import ANY_DATA, Option
+from passk_cli.limits import LOW_MEMORY_ADVICE
+from passk_cli.option import ANY_DATA_OPTION_TYPE, Option
 from passk_cli.suggested_fix import OptionWithValue
 from passk_cli.suggestions import did_you_mean, nearest_names
 from passk_cli.version import __version__
@@ -213,7 +213,7 @@ def _typer_function(
 
         for field, option, kind, default, base, repeatable in options:
             texts = values.setdefault(field, default if base is bool else [])
-            if base is bool or repeatable or (kind is ANY_DATA and len(texts) > 1):
+            if base is bool or repeatable or (kind is ANY_DATA_OPTION_TYPE and len(texts) > 1):
                 continue
             if len(texts) > 1:
                 raise ParameterError(
@@ -289,7 +289,7 @@ def main() -> None:
             DataError(
                 "memory",
                 "there is not enough memory for this command",
-                MORE_MEMORY_ADVICE,
+                LOW_MEMORY_ADVICE,
                 name="out-of-memory",
             ),
             words,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from passk_cli.diagnostic import ERROR
 from passk_cli.errors import PasskError
-from passk_cli.render.csv_json import error_document
+from passk_cli.render.csv_json import error_json_document
 
 
 def print_error_and_return_exit_code(error: PasskError, words: Sequence[str]) -> int:
@@ -23,7 +23,7 @@ def print_error_and_return_exit_code(error: PasskError, words: Sequence[str]) ->
     print_message(error_text_with_commands(error, words), ERROR)
     form = requested_json_format(words)
     if form is not None:
-        sys.stdout.write(error_document(error, form))
+        sys.stdout.write(error_json_document(error, form))
         sys.stdout.flush()
     return error.exit_code
 

@@ -14,7 +14,7 @@ from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import PasskError
 from passk_cli.option import DeclaredOption, accepts_value, declared_options_by_flag
 from passk_cli.suggested_fix import SuggestedFix, shell_quoted
-from passk_cli.text import cut_long_words, join_clauses, printable, without_secrets
+from passk_cli.text import cut_long_words, join_clauses_by_semicolons, printable, without_secrets
 
 
 def add_commands_to_error(error: PasskError, words: Sequence[str]) -> None:
@@ -29,7 +29,7 @@ def error_text_with_commands(error: PasskError, words: Sequence[str]) -> str:
     A fix with a placeholder is not a complete command, so it is added to the sentence of the error.
     """
     open_fixes = [str(settle) for settle in error.fixes if not settle.is_complete]
-    lines = [join_clauses(str(error.args[0]), *open_fixes)]
+    lines = [join_clauses_by_semicolons(str(error.args[0]), *open_fixes)]
     if error.candidates:
         from passk_cli.files.reading.column_choice_errors import candidate_lines
 
@@ -130,7 +130,7 @@ def apply_fix(words: Sequence[str], settle: SuggestedFix) -> list[str]:
             suffix = Path(text).suffix.lower()
             applies = not writes and (suffix in after or suffix not in before)
         if option is None:
-            result += settle.labelled_files(parts)
+            result += settle.labelled_file_arguments(parts)
         elif applies and not _is_replaced(option, text, values):
             result += parts
     return [

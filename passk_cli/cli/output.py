@@ -32,7 +32,7 @@ from passk_cli.option import (
     changed_option_names,
     load_object,
     options_by_field,
-    options_by_group,
+    pair_groups_with_options,
 )
 from passk_cli.render import (
     CODE_QUALITY_FILE_PREFIX,
@@ -43,13 +43,13 @@ from passk_cli.render import (
     VERDICT_FORMATS,
     WRITER_BY_FORMAT,
 )
-from passk_cli.render.csv_json import error_document
+from passk_cli.render.csv_json import error_json_document
 from passk_cli.render.style import (
     Style,
     answer_text,
     default_messages,
     message_line,
-    report_with_chart_titles,
+    report_with_answers_as_titles,
     sentence_text,
     warnings_first,
 )
@@ -155,7 +155,7 @@ class ChartOptions:
         # contains the answer.
         plots = report.plots_in_picture(style.full)
         report = replace(report, make_plots=lambda: plots)
-        report = with_appearance(report_with_chart_titles(report, style), self.appearance)
+        report = with_appearance(report_with_answers_as_titles(report, style), self.appearance)
         for file in self.chart:
             from passk_cli.charts.picture import picture_bytes
 
@@ -411,7 +411,7 @@ class OutputOptions:
         for target in self._targets:
             name = self._format_of_target(target)
             if target is not None and name in ("json", "jsonl"):
-                contents[Path(target)] = error_document(error, name)
+                contents[Path(target)] = error_json_document(error, name)
             if name not in ERROR_WRITER_BY_FORMAT:
                 continue
             text = load_object(ERROR_WRITER_BY_FORMAT[name])(problem)
@@ -462,7 +462,7 @@ def output_option_groups(declaration: Command) -> Iterator[tuple[str, list[Decla
     edge = (ChartOptions, OutputOptions) if declaration.has_charts else (OutputOptions,)
     without = [*options_by_field(declaration.options_type), *declaration.excluded_options]
     without += [] if declaration.has_methods_text else ["methods"]
-    for group, options in options_by_group(edge, without):
+    for group, options in pair_groups_with_options(edge, without):
         if not declaration.gives_verdict:
             # The formats junit, github and gitlab are only for commands that give verdicts.
             plain = tuple(name for name in WRITER_BY_FORMAT if name not in VERDICT_FORMATS)

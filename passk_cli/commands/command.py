@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.message_filter import MessageOptions
-from passk_cli.option import DeclaredOption, load_object, options_by_field, options_by_group
+from passk_cli.option import DeclaredOption, load_object, options_by_field, pair_groups_with_options
 from passk_cli.suggestions import did_you_mean, nearest_names, probable_share
 from passk_cli.text import first_few
 
@@ -111,7 +111,7 @@ class Command:
         return (inspect.getdoc(self.options_type) or "").split("\n\n")
 
     def options(self) -> list[DeclaredOption]:
-        groups = options_by_group(
+        groups = pair_groups_with_options(
             (self.options_type, *self.shared_option_classes, MessageOptions), self.excluded_options
         )
         return [option for _, options in groups for option in options]
@@ -121,7 +121,7 @@ class Command:
 
         The groups of shared options come last.
         """
-        own_section, *shared = options_by_group(
+        own_section, *shared = pair_groups_with_options(
             (self.options_type, *self.shared_option_classes, MessageOptions), self.excluded_options
         )
         for title, fields in self.option_names_by_title.items():

@@ -23,9 +23,13 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import DATA, Report
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metric_selection import MetricOptions, is_corrected, refuse_ranged_metrics
+from passk_cli.study.metric_selection import (
+    MetricOptions,
+    is_corrected_for_judge_errors,
+    refuse_range_valued_metrics,
+)
 from passk_cli.study.result import SHARED_FIELDS
-from passk_cli.study.section import Section
+from passk_cli.study.section import ReportSection
 from passk_cli.study.significance_options import ComparisonOptions
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
@@ -69,7 +73,7 @@ class SharedOptions:
 class CommandRunner:
     """The base class of runners, which read the data of a command and compute the report."""
 
-    sections: ClassVar[tuple[type[Section[Any]], ...]] = ()
+    sections: ClassVar[tuple[type[ReportSection[Any]], ...]] = ()
 
     # `tolerates_invalid_data` is true if the command allows outcomes that neither pass nor fail.
     tolerates_invalid_data: ClassVar[bool] = False
@@ -118,7 +122,7 @@ class CommandRunner:
         shared = {k: v for k, v in values.items() if k not in own_fields}
         request, metrics = fill_options(Request, shared), fill_options(MetricOptions, shared)
         if not cls.supports_range_only_metrics:
-            refuse_ranged_metrics(metrics.metrics, "-m")
+            refuse_range_valued_metrics(metrics.metrics, "-m")
         request = replace(
             request, given_options=frozenset(k for k, v in shared.items() if is_given(v))
         )
@@ -142,7 +146,9 @@ class CommandRunner:
         columns_before: set[tuple[str, str]] = set()
         for section in cls.sections:
             columns = [
-                column.with_example for column in section.columns if column.visibility != DATA
+                column.with_example_as_item
+                for column in section.columns
+                if column.visibility != DATA
             ]
             rows = [(c.header, c.meaning) for c in columns if c.meaning]
             if new := [row for row in dict.fromkeys(rows) if row not in columns_before]:
@@ -163,7 +169,8 @@ class CommandRunner:
                     column.field_name, column.meaning or common.get(column.field_name, "")
                 )
         facts = not cls.sections or any(
-            (section.results, section.results_of) != (Section.results, Section.results_of)
+            (section.results, section.results_of)
+            != (ReportSection.results, ReportSection.results_of)
             for section in cls.sections
         )
         return {**common, **meanings} if facts else meanings
@@ -206,7 +213,7 @@ class CommandRunner:
         counts = read(self.request(options))
         metrics = self.selected_metrics(options, counts)
         confidence = options.confidence.for_metrics(metrics)
-        if is_corrected(counts):
+        if is_corrected_for_judge_errors(counts):
             confidence = confidence.for_corrected_values()
         hint = options.metric_options.unavailable_k_hint(counts)
         names_metrics = bool(options.metric_options.k or options.metric_options.metrics)
@@ -315,7 +322,7 @@ def command_report(
         counts = options.metric_options.counts_with_required_attempts(read(request, source))
         if counts.missing is not None:
             question.refuse_missing_outcome_bounds()
-        if TRUTH_ROLE in counts.attempts or counts.read_facts.judge_errors:
+        if TRUTH_ROLE in counts.attempts or counts.read_facts.judge_error_counts:
             refuse_labels(question)
         names.update(request.models_and_tasks_in_options)
         counts_read.append(counts)

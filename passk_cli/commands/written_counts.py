@@ -8,7 +8,7 @@ from typing import NamedTuple
 from passk_cli.errors import raise_for_first_true_condition
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Column
-from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section
+from passk_cli.study.section import GROUP_VALUES_COLUMN, MODEL_COLUMN, ReportSection
 from passk_cli.study.values import SeriesKey
 from passk_cli.suggested_fix import OptionWithValue
 
@@ -22,12 +22,12 @@ class WrittenModelCounts(NamedTuple):
     passed: int | None
 
 
-class CountsWrittenToFileTable(Section[WrittenModelCounts]):
+class CountsWrittenToFileTable(ReportSection[WrittenModelCounts]):
     """A row per model with the numbers of tasks and attempts that were written to a file."""
 
     has_own_schema = True
     columns = (
-        MODEL_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("tasks", "count", field_name="tasks", cell_of_record=lambda model: model.tasks,
                meaning="Tasks with attempts."),
         Column("attempts", "count", field_name="attempts",

@@ -21,11 +21,11 @@ from passk_cli.files.reading.schema_detection import detect_layout
 from passk_cli.files.request import Request
 from passk_cli.files.roles import ColumnRoles, usual_columns
 from passk_cli.files.sources.arguments import (
-    expand_arguments,
     is_read_once,
     model_names,
     paths_in_data,
     resolved_file_paths,
+    sources_of_arguments,
 )
 from passk_cli.files.sources.memory import source_if_column_exists
 from passk_cli.files.sources.remote import is_remote
@@ -150,7 +150,7 @@ def _sources_if_readable_twice(data: Any, spool: Path) -> list[Source]:
         return [] if source is None else [source]
     paths = resolved_file_paths(files)
     plain = all(is_remote(path) or os.path.isfile(path) for path in paths)
-    return expand_arguments(files, spool) if plain and not is_read_once(files) else []
+    return sources_of_arguments(files, spool) if plain and not is_read_once(files) else []
 
 
 def _rates_batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> Batch | None:

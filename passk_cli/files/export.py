@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from passk_cli.cleanup import file_moved_at_end, unwritable_error
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import quote_text, shared_connection
-from passk_cli.text import decode_name
+from passk_cli.text import decode_file_name
 
 if TYPE_CHECKING:
     import duckdb
@@ -34,9 +34,9 @@ def output_format(path: Path, form: str | None = None) -> str:
     Errors: ParameterError if the format is unknown, if the file name is not valid UTF-8, or if the
     folder does not exist.
     """
-    if decode_name(path) != str(path):
+    if decode_file_name(path) != str(path):
         raise ParameterError(
-            f"{decode_name(path)}: this file name is not valid UTF-8; choose another name",
+            f"{decode_file_name(path)}: this file name is not valid UTF-8; choose another name",
             name="bad-output",
         )
     require_folder_of_output_file(path)

@@ -38,10 +38,10 @@ RUN_DESCRIPTION_COLUMNS = ("run", "at", "revision", "suite")
 SETTINGS_COLUMN = "settings"
 _REQUIRED_COLUMNS = HISTORY_COLUMNS
 _NAME_WITH_UNIT_BY_ROLE = {"cost": "cost_usd", "duration": "duration_s"}
-ATTEMPT_LIST_COLUMN_BY_ROLE = {"outcome": "each_passed"} | {
+PER_ATTEMPT_LIST_COLUMN_BY_ROLE = {"outcome": "each_passed"} | {
     r: f"each_{_NAME_WITH_UNIT_BY_ROLE.get(r, r)}" for r in AMOUNT_UNITS
 }
-RESERVED_HISTORY_COLUMNS = (*_REQUIRED_COLUMNS, *ATTEMPT_LIST_COLUMN_BY_ROLE.values())
+RESERVED_HISTORY_COLUMNS = (*_REQUIRED_COLUMNS, *PER_ATTEMPT_LIST_COLUMN_BY_ROLE.values())
 
 
 def is_folder_history(to: str) -> bool:
@@ -49,7 +49,7 @@ def is_folder_history(to: str) -> bool:
     return os.path.isdir(to) or to.endswith(("/", os.sep))
 
 
-def parse_history_path(to: str) -> str:
+def require_valid_history_path(to: str) -> str:
     """Check the path of a history, which must be a .parquet file or a folder.
 
     Errors: ParameterError if the file has another suffix, or if the file's folder does not exist.
@@ -75,7 +75,7 @@ def append_run_rows(to: str, columns: Mapping[str, Any]) -> None:
 
     columns : maps the name of each column to an array with one value per row. The columns are run,
         at, revision, suite, model, the groups, task, n, c and settings. Optional columns of lists
-        have names from ATTEMPT_LIST_COLUMN_BY_ROLE.
+        have names from PER_ATTEMPT_LIST_COLUMN_BY_ROLE.
     Errors: DataError if the run is already recorded, or if the file is not a history.
     ParameterError if the history has other groups or cannot be written.
     """
@@ -85,7 +85,7 @@ def append_run_rows(to: str, columns: Mapping[str, Any]) -> None:
     # missing.
     lists = ", ".join(
         f"{name}::{'BOOLEAN' if role == 'outcome' else 'DOUBLE'}[] AS {name}"
-        for role, name in ATTEMPT_LIST_COLUMN_BY_ROLE.items() if name in columns
+        for role, name in PER_ATTEMPT_LIST_COLUMN_BY_ROLE.items() if name in columns
     )  # fmt: skip
     con.execute(f"CREATE TEMP VIEW run_ AS SELECT *{lists and f' REPLACE ({lists})'} FROM given_")
     if not is_folder_history(to):
@@ -93,7 +93,7 @@ def append_run_rows(to: str, columns: Mapping[str, Any]) -> None:
         with exclusive_access(path, path.with_name(f".{path.name}.lock"), wait=True):
             rows = "FROM run_"
             if path.exists() and path.stat().st_size:
-                _require_new_run(con, [path], columns)
+                _require_history_accepts_run(con, [path], columns)
                 rows = f"FROM {_history_table_sql([path])} UNION ALL BY NAME FROM run_"
             with file_moved_at_end(path) as file, _translate_history_errors(path):
                 write_query_rows(con, rows, str(file), "parquet")
@@ -108,7 +108,7 @@ def append_run_rows(to: str, columns: Mapping[str, Any]) -> None:
     path = folder / f"{run_file_stem(run)}-{digest}.parquet"
     with exclusive_access(folder, folder / ".passk.lock", wait=True):
         if files := sorted(folder.glob("*.parquet")):
-            _require_new_run(con, files, columns)
+            _require_history_accepts_run(con, files, columns)
         try:
             with file_moved_at_end(path, new=True) as file:
                 write_query_rows(con, "FROM run_", str(file), "parquet")
@@ -130,7 +130,7 @@ def _history_table_sql(files: list[Path]) -> str:
     return f"read_parquet([{names}], union_by_name=true{NO_HIVE_PARTITIONING_SQL})"
 
 
-def _require_new_run(con: Any, files: list[Path], columns: Mapping[str, Any]) -> None:
+def _require_history_accepts_run(con: Any, files: list[Path], columns: Mapping[str, Any]) -> None:
     for file in files:
         with _translate_history_errors(file):
             rows = con.execute(f"DESCRIBE FROM {_history_table_sql([file])}").fetchall()

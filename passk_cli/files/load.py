@@ -54,12 +54,12 @@ from passk_cli.files.request import SPECIFICATION_BY_TABLE_FORMAT, Request, requ
 from passk_cli.files.roles import AMOUNT_UNITS, TRUTH_ROLE, find_column_and_keys
 from passk_cli.files.roles import column_name_words as words_of
 from passk_cli.files.sources.memory import sources_of
-from passk_cli.files.sources.source import Source, shortened_source
+from passk_cli.files.sources.source import Source, source_of_first_lines
 from passk_cli.files.toml_map import apply_maps
-from passk_cli.files.vocabulary import CORRECT_WORDS
+from passk_cli.files.vocabulary import CORRECTNESS_COLUMN_WORDS
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
-from passk_cli.text import decode_name, plural
+from passk_cli.text import decode_file_name, plural
 
 if TYPE_CHECKING:
     from passk_cli.files.reading.normalize import RecognisedFile
@@ -117,7 +117,8 @@ def _translate_system_errors(request: Request) -> Iterator[None]:
         if is_output or error.strerror is None:
             raise
         raise disk_full_error(error, "temporary files") or DataError(
-            decode_name(error.filename or "files"), f"this path cannot be read ({error.strerror})",
+            decode_file_name(error.filename or "files"),
+            f"this path cannot be read ({error.strerror})",
             "check that the file exists and that no other program is changing it",
             name="unreadable-file",
         ) from None  # fmt: skip
@@ -183,7 +184,7 @@ class _CountsReader:
     temporary_folder: Path
 
     def count_beginnings(self, request: Request) -> Counts:
-        sources = [shortened_source(source, self.temporary_folder) for source in self.sources]
+        sources = [source_of_first_lines(source, self.temporary_folder) for source in self.sources]
         # A cursor has its own temporary tables and is faster than a new database.
         with self.con.cursor() as cursor:
             return replace(self, con=cursor, sources=sources).counts(request, tolerant=False)
@@ -203,7 +204,7 @@ class _CountsReader:
             raise errors[0]
         if not (tolerant or "outcome" in request.named_column_by_role):
             self.require_no_skipped_outcomes(inputs, request)
-        near_names = _similar_names_by_option(self.con, statement)
+        near_names = _suggestion_by_option_value(self.con, statement)
         counts = build_counts(self.con, statement, inputs.normalized_files, tally, tolerant)
         warnings = [finding_warning(finding) for finding in findings_found if not finding.certain]
         counts = counts.with_messages(*map(error_as_warning, errors), *warnings, *judged)
@@ -300,7 +301,7 @@ class _CountsReader:
         statement, tally = self.detect_layouts_and_count(inputs, request)
         if request.models or request.exclude_models:
             names = self.con.execute(statement.models_sql()).fetchall()
-            exact = request.with_exact_models([name for (name,) in names])
+            exact = request.with_existing_model_names_escaped([name for (name,) in names])
             if exact is not request:
                 return self.detect_layouts_and_count(inputs, exact)
         return statement, tally
@@ -426,7 +427,9 @@ class _CountsReader:
             file_sources = [source for source in self.sources if source.name == str(error.place)]
             for place in find_candidates(self.con, file_sources, request) if file_sources else ():
                 outcomes = (
-                    c for c in place.get("outcome", ()) if words_of(c.column) & CORRECT_WORDS
+                    c
+                    for c in place.get("outcome", ())
+                    if words_of(c.column) & CORRECTNESS_COLUMN_WORDS
                 )
                 if place.certain_candidate("task") and any(
                     not candidate.pass_definitions for candidate in outcomes
@@ -520,7 +523,7 @@ def _may_show_early_stopping(statement: Statement, tally: Tally, counts: Counts)
     )
 
 
-def _similar_names_by_option(
+def _suggestion_by_option_value(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> dict[tuple[str, str], str]:
     """Map each pair (option, name) to a hint about similar names, or to "" if the name exists.

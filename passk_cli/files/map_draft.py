@@ -71,7 +71,7 @@ class MapDraft:
             )
         ends = {"".join(_file_suffixes(source)) for source in sources}
         several = [f"*{end}" for end in sorted(ends)] if len(sources) > 1 else []
-        file_name = [Path(name).name] if sources[0].origin_path else []
+        file_name = [Path(name).name] if sources[0].original_local_path else []
         place = next(map_folders(data), name) if several else name
         return cls(place or name, several or file_name, places)
 

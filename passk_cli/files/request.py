@@ -33,9 +33,14 @@ from passk_cli.files.sources.path_templates import PathTemplate
 from passk_cli.limits import MOST_TASK_LIST_BYTES
 from passk_cli.option import Option, options_by_field, split_at_commas
 from passk_cli.outcomes.model_selection import select_models
-from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix, add_option_value
+from passk_cli.suggested_fix import (
+    OptionWithValue,
+    Placeholder,
+    SuggestedFix,
+    combine_option_values,
+)
 from passk_cli.suggestions import did_you_mean_or_list
-from passk_cli.text import decode_name
+from passk_cli.text import decode_file_name
 
 # The names in RESERVED_OUTPUT_COLUMNS cannot be used in --by, because passk writes columns with
 # these names to most outputs.
@@ -166,7 +171,9 @@ class TaskNameFromFile(str):
         return name
 
 
-def unmatched_task_lists(names: Iterable[str], absent: Collection[str]) -> dict[str, int]:
+def name_count_by_unmatched_task_list(
+    names: Iterable[str], absent: Collection[str]
+) -> dict[str, int]:
     """Map the path of each file of task names to the number of names. Files are included only if
     the data contains none of the names."""
     names_by_file: dict[str, list[str]] = {}
@@ -192,7 +199,7 @@ def require_existing_names(
     if not absent:
         return
     option, name = absent[0]
-    lists = unmatched_task_lists(
+    lists = name_count_by_unmatched_task_list(
         *([name for o, name in pairs if o == option] for pairs in (names, absent))
     )
     if not isinstance(name, TaskNameFromFile) or name.file not in lists:
@@ -537,10 +544,10 @@ class Request:
             )
         models = (*self.models, *self.exclude_models)
         for text in (*self.fields.values(), *self.by, self.where, *models, self.cluster or ""):
-            if decode_name(text) != text:
+            if decode_file_name(text) != text:
                 raise ParameterError(
-                    f"{decode_name(text)}: this name is not valid UTF-8; all names in the data must"
-                    " be UTF-8"
+                    f"{decode_file_name(text)}: this name is not valid UTF-8; all names in the data"
+                    " must be UTF-8"
                 )
         _ = self.template
         labels, outcome = self.label_column, self.named_column_by_role.get("outcome", "")
@@ -732,21 +739,22 @@ class Request:
         changes = {
             name: option.default
             if value is None
-            else add_option_value(name, getattr(self, name), value)
+            else combine_option_values(name, getattr(self, name), value)
             for name, option in options_by_field(Request).items()
             if option.option.name in settle.options
             for value in [settle.options[option.option.name]]
         }
         return replace(self, **changes)
 
-    def with_exact_models(self, models: Sequence[str]) -> Request:
+    def with_existing_model_names_escaped(self, models: Sequence[str]) -> Request:
         """A copy of the request in which existing model names with brackets, such as "gpt-4[1]",
         are not treated as patterns.
 
         Errors: ParameterError if a name in --model or --exclude-model matches no model, or if no
         model is left.
 
-        >>> Request(models=("gpt-4[1]", "gpt-*")).with_exact_models(["gpt-4[1]", "gpt-41"]).models
+        >>> request = Request(models=("gpt-4[1]", "gpt-*"))
+        >>> request.with_existing_model_names_escaped(["gpt-4[1]", "gpt-41"]).models
         ('gpt-4[[]1]', 'gpt-*')
         """
         names = {name: glob.escape(name) for name in models}

@@ -275,7 +275,7 @@ _COMMA_PATTERN = re.compile(r",(?![^\[\]]*\])")
 _COLUMN_OPERATOR_PATTERN = re.compile(
     rf"(?:,|{EQUAL_COLUMNS_OPERATOR}|\{ALTERNATIVE_COLUMNS_OPERATOR}|{ALL})(?![^\[\]]*\])"
 )
-_ROLE_PLURALS = {
+_PLURAL_BY_ATTEMPT_FACT = {
     "attempt": "attempt numbers",
     "line": "attempts in the order of lines",
     **dict.fromkeys(("tokens", "tokens_in", "tokens_out", "tokens_cached"), "token counts"),
@@ -531,9 +531,8 @@ def _require_attempt_roles(
 ) -> None:
     for role in attempt_roles:
         if shape == "counts":
-            remedy = (
-                f"{_ROLE_PLURALS.get(role, role + 's')} need a row (or a list entry) per attempt"
-            )
+            facts = _PLURAL_BY_ATTEMPT_FACT.get(role, role + "s")
+            remedy = f"{facts} need a row (or a list entry) per attempt"
             raise DataError(place, CONTAINS_COUNTS_PROBLEM, remedy, name="no-attempts")
         if role in ("line", TRUTH_ROLE, "tokens_cached") or role in by_role:
             continue

@@ -57,7 +57,7 @@ MAP_USED_NOTE = DiagnosticType(
     advice="To read the files without a map, use --map none.",
     example="note[mapped]: passk.toml defines the roles of the columns",
 )  # fmt: skip
-UNMAPPED_FILES_NOTE = DiagnosticType(
+SKIPPED_UNMAPPED_FILES_NOTE = DiagnosticType(
     "unmapped-files", NOTE,
     "passk skipped {count:file} that {map} does not cover: {files}",
     "to read a skipped file, name it, or add it to the key 'files' of the map",
@@ -114,13 +114,13 @@ class ColumnMap:
         """Whether the name of a file matches a pattern in `file_patterns`. The result is also true
         if there are no patterns, or if the data does not come from a named file.
         """
-        if not self.file_patterns or source.frame is not None or not source.origin_path:
+        if not self.file_patterns or source.frame is not None or not source.original_local_path:
             return True
-        path = PurePath(os.path.relpath(source.origin_path, self.folder or ".")).as_posix()
+        path = PurePath(os.path.relpath(source.original_local_path, self.folder or ".")).as_posix()
         names = (path, os.path.basename(path), source.name)
         return any(fnmatch(name, pattern) for name in names for pattern in self.file_patterns)
 
-    def missing_columns(self, columns: Sequence[str]) -> list[str]:
+    def missing_required_columns(self, columns: Sequence[str]) -> list[str]:
         """The columns in `required_columns` that a file does not contain, not even in nested
         records."""
         return [
@@ -155,7 +155,7 @@ def apply_maps(
     maps = read_maps(path)
     if not maps and isinstance(path, FoundMapPath):
         return [*sources], without, []
-    fit_by_path = {source.path: _fitting_map(source, maps, columns) for source in sources}
+    fit_by_path = {source.path: _fitting_map_or_reason(source, maps, columns) for source in sources}
     maps_used = [fit for fit in dict.fromkeys(fit_by_path.values()) if isinstance(fit, ColumnMap)]
     unmapped = [source for source in sources if not isinstance(fit_by_path[source.path], ColumnMap)]
     is_own_output = any(fit_by_path[source.path] == _OWN_OUTPUT_REASON for source in unmapped)
@@ -178,7 +178,7 @@ def apply_maps(
     messages = [MAP_USED_NOTE(map=maps_used[0].place)] if isinstance(path, FoundMapPath) else []
     if unmapped:
         messages.append(
-            UNMAPPED_FILES_NOTE(
+            SKIPPED_UNMAPPED_FILES_NOTE(
                 count=len(unmapped), map=maps_used[0].place, files=[s.name for s in unmapped]
             )
         )
@@ -331,7 +331,7 @@ def _adjacent_map_path(data: Any) -> str:
     return next((FoundMapPath(name) for name in names if os.path.isfile(name)), "")
 
 
-def _fitting_map(
+def _fitting_map_or_reason(
     source: Source, maps: Sequence[ColumnMap], columns_of: Callable[[Source], Sequence[str]]
 ) -> ColumnMap | str:
     """The first table that covers a file, or the reason why no table covers the file."""
@@ -344,7 +344,7 @@ def _fitting_map(
         for written_columns in (CONVERTED_TABLE_COLUMNS, COUNTS_COLUMNS, HISTORY_COLUMNS)
     ):
         return _OWN_OUTPUT_REASON
-    lacking = [table.missing_columns(columns) for table in candidates]
+    lacking = [table.missing_required_columns(columns) for table in candidates]
     fits = next(
         (table for table, names in zip(candidates, lacking, strict=True) if not names), None
     )

@@ -16,16 +16,16 @@ def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# A column with a word in CORRECT_WORDS in its name may contain verdicts. GRADE_WORDS also contains
-# words for grades.
-CORRECT_WORDS = _word_set(
+# A column with a word in CORRECTNESS_COLUMN_WORDS in its name may contain verdicts.
+# GRADE_COLUMN_WORDS also contains words for grades.
+CORRECTNESS_COLUMN_WORDS = _word_set(
     "correct correctness match matches em verdict label resolved verified accepted pass passed"
     " solved success successful right judgment"
 )
-GRADE_WORDS = _word_set("grade score scores reward accuracy acc rating f1")
-VERDICT_WORDS = (
-    CORRECT_WORDS
-    | GRADE_WORDS
+GRADE_COLUMN_WORDS = _word_set("grade score scores reward accuracy acc rating f1")
+VERDICT_COLUMN_WORDS = (
+    CORRECTNESS_COLUMN_WORDS
+    | GRADE_COLUMN_WORDS
     | _word_set(
         "passes passing win won outcome result valid points complied done achieved completed ok"
         " safe"
@@ -40,10 +40,12 @@ BAD_EVENT_WORDS = _word_set(
 # The words in ATTACK_WORDS refer to attacks. If the name of a column contains a word for an attack,
 # "success" may mean that the attack worked.
 ATTACK_WORDS = _word_set("attack asr injection injected jailbreak poisoned adversarial")
-# The words in RUN_END_WORDS describe the end of a run, but may also be verdicts. The words in
-# RUN_END_ONLY_WORDS mean only that a run ended.
-RUN_END_WORDS = _word_set("status success successful ok completed complete finished state done")
-RUN_END_ONLY_WORDS = _word_set("status ok completed complete finished state stop")
+# The words in RUN_STATUS_COLUMN_WORDS describe the end of a run, but may also be verdicts. The
+# words in RUN_STATUS_ONLY_COLUMN_WORDS mean only that a run ended.
+RUN_STATUS_COLUMN_WORDS = _word_set(
+    "status success successful ok completed complete finished state done"
+)
+RUN_STATUS_ONLY_COLUMN_WORDS = _word_set("status ok completed complete finished state stop")
 # A column with a word in PROBLEM_STATEMENT_WORDS in its name may contain questions. The words in
 # EXPECTED_ANSWER_WORDS, PREDICTED_WORDS and ANSWER_WORDS refer to expected answers, predictions and
 # answers.
@@ -53,9 +55,9 @@ PROBLEM_STATEMENT_WORDS = _word_set(
 EXPECTED_ANSWER_WORDS = _word_set("expected gold golden gt gts target reference truth true label")
 PREDICTED_WORDS = _word_set("pred predict predicted prediction predictions")
 ANSWER_WORDS = PREDICTED_WORDS | _word_set("answer output response actual result")
-# A column with a word in PROSE_WORDS in its name contains texts about an answer, such as
-# explanations.
-PROSE_WORDS = _word_set(
+# A column with a word in PROSE_ABOUT_ANSWER_WORDS in its name contains texts about an answer, such
+# as explanations.
+PROSE_ABOUT_ANSWER_WORDS = _word_set(
     "text message content note notes explanation rationale reason reasoning reply log patch"
     " completion solution"
 )
@@ -76,8 +78,8 @@ SETTING_NAMES = SETTING_LAST_WORDS | _word_set(
     " thinking thinking_budget temperature noise edit_format decoding n_shot num_fewshot"
     " prompt_hash prompt_version"
 )
-# Columns with a name in SUITE_NAMES divide the data into parts with separate tasks.
-SUITE_NAMES = _word_set(
+# Columns with a name in SUITE_COLUMN_NAMES divide the data into parts with separate tasks.
+SUITE_COLUMN_NAMES = _word_set(
     "subject category domain split dataset benchmark suite subset topic language repo group"
     " difficulty level year"
 )
@@ -90,7 +92,7 @@ ATTEMPT_METADATA_WORDS = _word_set(
     " weight turns steps length len lines count"
 )
 # A column with a word in ATTEMPT_NUMBER_WORDS in its name may contain attempt numbers.
-# NUMBERED_VALUE_PATTERN matches the values of a column of attempt numbers.
+# ATTEMPT_NUMBER_VALUE_PATTERN matches the values of a column of attempt numbers.
 ATTEMPT_NUMBER_WORDS = _word_set(
     "seed run runs rep repeat repetition replicate trial sample attempt epoch iteration iter try"
     " rollout generation index idx"
@@ -99,7 +101,7 @@ ATTEMPT_NUMBER_WORDS = _word_set(
 ROW_ID_WORDS = (ATTEMPT_NUMBER_WORDS - {"index", "idx"}) | _word_set(
     "session completion response trajectory message request row"
 )
-NUMBERED_VALUE_PATTERN = re.compile(
+ATTEMPT_NUMBER_VALUE_PATTERN = re.compile(
     rf"(?:(?:{'|'.join(ATTEMPT_NUMBER_WORDS)})[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I
 )
 # A column with a word in ATTEMPT_COUNT_WORDS in its name may contain numbers of attempts. The words

@@ -105,16 +105,16 @@ def _quadrature_nodes_and_weights(nodes: int) -> tuple[Floats, Floats]:
     return np.polynomial.legendre.leggauss(nodes)
 
 
-def level_at_boundary(limit: float) -> float:
+def confidence_level_at_boundary(limit: float) -> float:
     """The confidence level of the ordinary interval for a boundary b: 1 − 2 (1 − Φ(b)).
 
-    >>> round(level_at_boundary(1.959964), 6)
+    >>> round(confidence_level_at_boundary(1.959964), 6)
     0.95
     """
     return 1 - 2 * _upper_normal_tail(limit)
 
 
-def decision_chances(
+def pass_fail_chances_at_last_look(
     distance: float, error: float, share: float, final: float, prior: float
 ) -> tuple[float, float]:
     """The probability that a rule passes at the last planned look, and the probability that it
@@ -131,7 +131,7 @@ def decision_chances(
         last look.
     prior : standard deviation of plausible distances; infinite if every distance is plausible.
 
-    >>> [round(chance, 2) for chance in decision_chances(0.05, 0.05, 0.5, 2.0, 0.1)]
+    >>> [round(chance, 2) for chance in pass_fail_chances_at_last_look(0.05, 0.05, 0.5, 2.0, 0.1)]
     [0.22, 0.0]
     """
     shrinkage = 1.0 if math.isinf(prior) else 1 / (1 + (error / prior) ** 2)

@@ -19,7 +19,7 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints, NDArray
 from passk_cli.inference.random_streams import named_generator
 from passk_cli.metrics.registry import Metric
-from passk_cli.outcomes.attempts import AttemptValueCounts
+from passk_cli.outcomes.attempts import AttemptValuesByCell
 
 # Two differences at a task are treated as equal if the differences are at most DIFFERENCE_TOLERANCE
 # apart.
@@ -83,11 +83,11 @@ def possible_differences_from_counts(
         logs = np.concatenate([[0.0], np.cumsum(np.log(ratios))])
         weights = np.exp(logs - logs.max())
         strata.append(DifferenceStratum(values, weights / weights.sum(), count))
-    return _separate_constant_strata(strata)
+    return _possible_differences_of_strata(strata)
 
 
 def possible_differences_from_attempts(
-    metric: Metric, first: AttemptValueCounts, second: AttemptValueCounts, seed: int = 0
+    metric: Metric, first: AttemptValuesByCell, second: AttemptValuesByCell, seed: int = 0
 ) -> PossibleDifferences:
     """The possible differences between two models for a metric of scores, answers or solutions.
 
@@ -125,7 +125,7 @@ def possible_differences_from_attempts(
         deals_by_key[key] = (task_deals, deals_by_key.get(key, (task_deals, 0))[1] + 1)
     values: list[Floats] = []
     sizes = (
-        np.cumsum([2 * hand.first_model_counts.size for hand, _ in deals_by_key.values()])
+        np.cumsum([2 * hand.first_model_class_counts.size for hand, _ in deals_by_key.values()])
         // _BLOCK_ROWS
     )
     for _, pairs in groupby(
@@ -133,11 +133,11 @@ def possible_differences_from_attempts(
     ):
         block = [hand for _, (hand, _) in pairs]
         first_sets = _attempts_per_assignment(
-            [(hand.pooled_attempts, hand.first_model_counts) for hand in block]
+            [(hand.pooled_attempts, hand.first_model_class_counts) for hand in block]
         )
         second_sets = _attempts_per_assignment(
             [
-                (hand.pooled_attempts, hand.pooled_attempts.count - hand.first_model_counts)
+                (hand.pooled_attempts, hand.pooled_attempts.count - hand.first_model_class_counts)
                 for hand in block
             ]
         )
@@ -145,16 +145,16 @@ def possible_differences_from_attempts(
             second_sets
         )
         values += np.split(
-            differences, np.cumsum([len(hand.first_model_counts) for hand in block])[:-1]
+            differences, np.cumsum([len(hand.first_model_class_counts) for hand in block])[:-1]
         )
     strata = [
         DifferenceStratum(value, hand.chances, count)
         for value, (hand, count) in zip(values, deals_by_key.values(), strict=True)
     ]
-    return _separate_constant_strata(strata, complete)
+    return _possible_differences_of_strata(strata, complete)
 
 
-def _separate_constant_strata(
+def _possible_differences_of_strata(
     strata: Sequence[DifferenceStratum], complete: bool = True
 ) -> PossibleDifferences:
     fixed = [s for s in strata if np.ptp(s.possible_differences) <= DIFFERENCE_TOLERANCE]
@@ -181,12 +181,12 @@ class _PooledAttempts:
 @dataclass(frozen=True)
 class _AttemptAssignments:
     pooled_attempts: _PooledAttempts
-    first_model_counts: Ints
+    first_model_class_counts: Ints
     chances: Floats
 
 
 def _pool_attempts(
-    metric: Metric, first: AttemptValueCounts, second: AttemptValueCounts, place: int
+    metric: Metric, first: AttemptValuesByCell, second: AttemptValuesByCell, place: int
 ) -> tuple[_PooledAttempts, Ints]:
     classes: dict[Any, list[int]] = {}
     for side, attempts in enumerate((first, second)):
@@ -247,7 +247,7 @@ def _all_assignments(pooled: _PooledAttempts, size: int, most: int) -> _AttemptA
     return _AttemptAssignments(pooled, first_counts, weights / weights.sum())
 
 
-def _attempts_per_assignment(deals: Sequence[tuple[_PooledAttempts, Ints]]) -> AttemptValueCounts:
+def _attempts_per_assignment(deals: Sequence[tuple[_PooledAttempts, Ints]]) -> AttemptValuesByCell:
     columns, offset = [], 0
     for pooled, first_counts in deals:
         value, of_class = np.unique(pooled.value, return_inverse=True)
@@ -258,5 +258,5 @@ def _attempts_per_assignment(deals: Sequence[tuple[_PooledAttempts, Ints]]) -> A
         columns.append((cell, np.tile(value, len(first_counts)), count.ravel(), passed.ravel()))
         offset += len(first_counts)
     cell, value, count, passed = (np.concatenate(column) for column in zip(*columns, strict=True))
-    dealt = AttemptValueCounts.from_rows(cell, value, count, passed, offset)
+    dealt = AttemptValuesByCell.from_rows(cell, value, count, passed, offset)
     return dealt.select_rows(dealt.count > 0)

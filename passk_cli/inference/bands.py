@@ -12,12 +12,12 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.inference.hierarchical_model import count_histogram
 from passk_cli.inference.mixing_distribution import (
-    StatisticAndExpectation,
+    StatisticAndExpectationFunctions,
     error_covariance,
     mixing_distribution,
 )
 from passk_cli.inference.random_streams import named_generator
-from passk_cli.metrics.pass_k import pass_at_and_hat_curve_blocks, pass_hat_k_pairs
+from passk_cli.metrics.pass_k import pass_at_and_hat_curve_blocks, pass_hat_k_per_pair
 
 # Curves are smooth in k, so a band that is calibrated at CALIBRATION_K_COUNT values of k is also
 # valid between these values. Compared with a band at 60 values of k, the confidence level differed
@@ -78,10 +78,10 @@ def band_level_these_tasks(
     normal distribution. The covariances of this distribution are computed over repeated attempts,
     for success rates with the fitted distribution.
     """
-    curves: list[StatisticAndExpectation] = [
+    curves: list[StatisticAndExpectationFunctions] = [
         statistic
         for k in ks.tolist()
-        for statistic in (_fail_at_k_statistic(k), _pass_hat_k_statistic(k))
+        for statistic in (_fail_at_k_and_its_expectation(k), _pass_hat_k_and_its_expectation(k))
     ]
     rng = named_generator(seed, "band of attempts")
     return pointwise_level(_simulated_normal_errors(n, c, curves, resamples, rng), level)
@@ -90,7 +90,7 @@ def band_level_these_tasks(
 def _simulated_normal_errors(
     n: Ints,
     c: Ints,
-    curves: Sequence[StatisticAndExpectation],
+    curves: Sequence[StatisticAndExpectationFunctions],
     resamples: int,
     rng: np.random.Generator,
 ) -> Floats:
@@ -101,12 +101,12 @@ def _simulated_normal_errors(
     return draws
 
 
-def _fail_at_k_statistic(k: int) -> StatisticAndExpectation:
-    return lambda n, c: pass_hat_k_pairs(n, n - c, k), lambda p: (1.0 - p) ** k
+def _fail_at_k_and_its_expectation(k: int) -> StatisticAndExpectationFunctions:
+    return lambda n, c: pass_hat_k_per_pair(n, n - c, k), lambda p: (1.0 - p) ** k
 
 
-def _pass_hat_k_statistic(k: int) -> StatisticAndExpectation:
-    return lambda n, c: pass_hat_k_pairs(n, c, k), lambda p: p**k
+def _pass_hat_k_and_its_expectation(k: int) -> StatisticAndExpectationFunctions:
+    return lambda n, c: pass_hat_k_per_pair(n, c, k), lambda p: p**k
 
 
 def pointwise_level(draws: Floats, level: float) -> float:

@@ -43,7 +43,7 @@ WEIGHT_FILL_FUNCTIONS: dict[str, Callable[[np.random.Generator, Floats], None]] 
     "multinomial": fill_multinomial_weights,
     "dirichlet": fill_dirichlet_weights,
 }
-_STORED_DTYPES = {"multinomial": np.uint8, "dirichlet": np.float64}
+_STORED_DTYPE_BY_KIND = {"multinomial": np.uint8, "dirichlet": np.float64}
 
 
 def _use_weight_blocks(
@@ -70,7 +70,7 @@ def _use_weight_blocks(
 def _cached_weights(
     kind: str, units: int, resamples: int, seed: int, threads: int | None
 ) -> NDArray[Any]:  # fmt: skip
-    weights = np.empty((resamples, units), dtype=_STORED_DTYPES[kind])
+    weights = np.empty((resamples, units), dtype=_STORED_DTYPE_BY_KIND[kind])
     _use_weight_blocks(weights.__setitem__, kind, units, resamples, seed, threads)
     return weights
 
@@ -97,7 +97,7 @@ def bootstrap_means(
     >>> sorted(set(means.ravel().tolist()))
     [0.0, 0.5, 1.0]
     """
-    totals, sizes = cluster_totals(values, clusters)
+    totals, sizes = cluster_totals_and_sizes(values, clusters)
     equal = bool(np.all(sizes == sizes[0]))
     refuse_many_draws(resamples, values.shape[1])
     means = np.empty((resamples, values.shape[1]))
@@ -107,7 +107,7 @@ def bootstrap_means(
         base = len(sizes) * sizes[0] if equal else (weights @ sizes)[:, None]
         np.divide(weights @ totals, base, out=means[rows])
 
-    if resamples * len(sizes) * np.dtype(_STORED_DTYPES[kind]).itemsize > _MAX_CACHED_BYTES:
+    if resamples * len(sizes) * np.dtype(_STORED_DTYPE_BY_KIND[kind]).itemsize > _MAX_CACHED_BYTES:
         _use_weight_blocks(average, *arguments)
     else:
         weights = _cached_weights(*arguments)
@@ -163,7 +163,7 @@ def _expected_resampled_values(n: Ints, c: Ints, table: Floats, starts: Ints) ->
     return np.array(means)[index.ravel()]
 
 
-def cluster_totals(values: Floats, clusters: Ints | None) -> tuple[Floats, Floats]:
+def cluster_totals_and_sizes(values: Floats, clusters: Ints | None) -> tuple[Floats, Floats]:
     """The sum of each column over the tasks of each cluster, and the number of tasks in each
     cluster."""
     if clusters is None:
@@ -172,7 +172,7 @@ def cluster_totals(values: Floats, clusters: Ints | None) -> tuple[Floats, Float
     return totals.astype(np.float64), np.bincount(clusters).astype(np.float64)
 
 
-def cluster_contributions(values: Floats, clusters: Ints | None) -> Floats:
+def cluster_contributions_to_means(values: Floats, clusters: Ints | None) -> Floats:
     """The contribution of each cluster to the mean of each column, as an array (clusters ×
     columns).
 
@@ -185,12 +185,12 @@ def cluster_contributions(values: Floats, clusters: Ints | None) -> Floats:
     values : an array (tasks × columns) of task values.
 
     >>> values, clusters = np.array([[0.0], [1.0], [1.0]]), np.array([0, 0, 1])
-    >>> cluster_contributions(values, clusters).round(6).tolist()
+    >>> cluster_contributions_to_means(values, clusters).round(6).tolist()
     [[0.444444], [0.888889]]
     """
     if clusters is None:
         return values
-    totals, sizes = cluster_totals(values, clusters)
+    totals, sizes = cluster_totals_and_sizes(values, clusters)
     mean = values.mean(axis=0)
     added: Floats = mean + len(sizes) / len(values) * (totals - sizes[:, None] * mean)
     return added

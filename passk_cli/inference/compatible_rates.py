@@ -33,9 +33,9 @@ _STEPS, _SMALL_GAIN = 100, 1e-4
 # Pass counts are grouped into _BINS bins, or into _EVEN_BINS bins if the metric uses thresholds.
 # passk ignores a bin that contains at most the share _UNSEEN of the tasks.
 _BINS, _EVEN_BINS, _UNSEEN = 40, 120, 1e-9
-# Relative likelihoods with a logarithm below _MIN_LOG_LIKELIHOOD are set to 0, because arithmetic
-# with numbers near the smallest float is slow.
-_MIN_LOG_LIKELIHOOD = -300.0
+# Relative likelihoods with a logarithm below _MIN_LOG_RELATIVE_LIKELIHOOD are set to 0, because
+# arithmetic with numbers near the smallest float is slow.
+_MIN_LOG_RELATIVE_LIKELIHOOD = -300.0
 _FIRST_SLOPE, _MOST_SLOPES = 20.0, 30
 # _GAP is the tolerance for the minimum of the mean. _SMALL_SLACK is the tolerance for the
 # difference between the log likelihood and its limit.
@@ -99,7 +99,9 @@ def _minimizing_masses(objective: _BarrierFunction, masses: Floats) -> Floats:
     return masses
 
 
-def maximum_likelihood_and_masses(chance: Floats, tasks: Floats) -> tuple[float, Floats, Floats]:
+def maximum_log_likelihood_and_masses(
+    chance: Floats, tasks: Floats
+) -> tuple[float, Floats, Floats]:
     """The maximum log likelihood over all distributions of success rates on a grid.
 
     The function maximises Σ tasks · log(chance @ masses) over the probability masses of the rates.
@@ -113,7 +115,7 @@ def maximum_likelihood_and_masses(chance: Floats, tasks: Floats) -> tuple[float,
     Source: Kiefer & Wolfowitz 1956; Lindsay 1983.
 
     >>> two = np.array([[1.0, 0.2], [0.2, 1.0]])
-    >>> round(maximum_likelihood_and_masses(two, np.array([3.0, 3.0]))[0] / 6, 3)  # log 0.6
+    >>> round(maximum_log_likelihood_and_masses(two, np.array([3.0, 3.0]))[0] / 6, 3)  # log 0.6
     -0.511
     """
     scale = chance.max(axis=1, keepdims=True)
@@ -145,20 +147,20 @@ def rate_grid(most_attempts: int, most_k: int) -> Floats:
     return np.concatenate([[0.0], np.geomspace(rarest, common[0], rare + 1)[:-1], common])
 
 
-def count_likelihood(n: Ints, c: Ints, rates: Floats) -> Floats:
+def relative_count_likelihoods(n: Ints, c: Ints, rates: Floats) -> Floats:
     """The likelihood p^c (1 − p)^(n − c) of each pair (n, c) at each rate p, divided by the maximum
     over all rates. The result is an array (pairs × rates).
 
-    >>> count_likelihood(np.array([2]), np.array([1]), np.array([0.0, 0.5, 1.0])).tolist()
+    >>> relative_count_likelihoods(np.array([2]), np.array([1]), np.array([0.0, 0.5, 1.0])).tolist()
     [[0.0, 1.0, 0.0]]
     """
     from passk_cli.scipy_special import xlog1py, xlogy
 
     logs = xlogy(c[:, None], rates) + xlog1py((n - c)[:, None], -rates)
     relative: Floats = np.exp(
-        np.maximum(logs - logs.max(axis=1, keepdims=True), _MIN_LOG_LIKELIHOOD)
+        np.maximum(logs - logs.max(axis=1, keepdims=True), _MIN_LOG_RELATIVE_LIKELIHOOD)
     )
-    return np.where(relative > math.exp(_MIN_LOG_LIKELIHOOD), relative, 0.0)
+    return np.where(relative > math.exp(_MIN_LOG_RELATIVE_LIKELIHOOD), relative, 0.0)
 
 
 def allowed_log_likelihood_drop(level: float) -> float:
@@ -222,21 +224,21 @@ class CompatibleRateDistributions:
     @cached_property
     def likelihoods(self) -> Floats:
         """The likelihood of each pair (n, c) at each rate, up to a factor for each pair."""
-        return count_likelihood(self.n, self.c, self.rate_grid)
+        return relative_count_likelihoods(self.n, self.c, self.rate_grid)
 
     @cached_property
-    def _maximum_likelihood_and_masses(self) -> tuple[float, Floats, Floats]:
-        return maximum_likelihood_and_masses(self.likelihoods, self.task_counts)
+    def _maximum_log_likelihood_and_masses(self) -> tuple[float, Floats, Floats]:
+        return maximum_log_likelihood_and_masses(self.likelihoods, self.task_counts)
 
     @property
     def smooth_masses(self) -> Floats:
         """The masses of a compatible distribution that has a positive mass at every rate of the
         grid."""
-        return self._maximum_likelihood_and_masses[2]
+        return self._maximum_log_likelihood_and_masses[2]
 
     @property
-    def _likelihood_floor(self) -> float:
-        return self._maximum_likelihood_and_masses[0] - allowed_log_likelihood_drop(self.level)
+    def _log_likelihood_floor(self) -> float:
+        return self._maximum_log_likelihood_and_masses[0] - allowed_log_likelihood_drop(self.level)
 
     def mean_range(self, values: Floats) -> tuple[float, float]:
         """The minimum and the maximum mean of a function of the rate over compatible distributions.
@@ -268,7 +270,8 @@ class CompatibleRateDistributions:
                 masses,
             )
             slack = (
-                float(self.task_counts @ np.log(self.likelihoods @ masses)) - self._likelihood_floor
+                float(self.task_counts @ np.log(self.likelihoods @ masses))
+                - self._log_likelihood_floor
             )
             best = max(best, float(scaled @ masses) - slack / slope - _GAP)
             if abs(slack) < _SMALL_SLACK or 0 < slack < _GAP * slope:
@@ -280,7 +283,7 @@ class CompatibleRateDistributions:
             slope = guess if low < guess < high else between
         return least + spread * best
 
-    def with_expected_counts(self, attempts: int) -> CompatibleRateDistributions:
+    def compatible_with_more_attempts(self, attempts: int) -> CompatibleRateDistributions:
         """The distributions that are compatible with the expected counts of more attempts."""
         from scipy.stats import binom
 

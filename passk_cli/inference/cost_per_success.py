@@ -11,17 +11,20 @@ from typing import NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
-from passk_cli.inference.bootstrap_weights import cluster_totals
+from passk_cli.inference.bootstrap_weights import cluster_totals_and_sizes
 from passk_cli.inference.hull_interval import MetricCounts
 from passk_cli.inference.intervals import IntervalData, interval, intervals
-from passk_cli.inference.lognormal_mean import amount_limit_distances, softened_lower_distance
-from passk_cli.inference.min_p import FamilyOfTests, draw_min_p
+from passk_cli.inference.lognormal_mean import (
+    amount_limit_distances,
+    distance_keeping_limit_positive,
+)
+from passk_cli.inference.min_p import TestsWithSharedLevel, draw_min_p
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.registry import Metric
 
 # Limits of success rates are compared with Student's t limits at the confidence level
-# _RATE_LIMIT_COMPARISON_LEVEL.
-_RATE_LIMIT_COMPARISON_LEVEL = 0.95
+# _RATE_LIMIT_VERSUS_T_LEVEL.
+_RATE_LIMIT_VERSUS_T_LEVEL = 0.95
 # If the effective number of tasks is below _MIN_EFFECTIVE_TASKS, a message warns about the
 # confidence limits of the cost per success.
 _MIN_EFFECTIVE_TASKS = 10.0
@@ -124,7 +127,7 @@ class TaskCosts:
     def residuals(self, *columns: Floats) -> Floats:
         """The contribution of each task or cluster to the error of each column's mean."""
         values = np.stack(columns, axis=1)
-        totals, sizes = cluster_totals(values, self.clusters)
+        totals, sizes = cluster_totals_and_sizes(values, self.clusters)
         residuals: Floats = totals - sizes[:, None] * values.mean(axis=0)
         return residuals
 
@@ -295,7 +298,7 @@ def _cost_limit_distances(
     if population == THESE_TASKS and spending.within_task_covariances is not None:
         off = q * float(np.sqrt(spending.within_task_covariances[0].sum())) / len(cost) / mean
         return _MeanWithLimitDistances(
-            mean, mean * softened_lower_distance(off), mean * float(np.expm1(off))
+            mean, mean * distance_keeping_limit_positive(off), mean * float(np.expm1(off))
         )
     return _MeanWithLimitDistances(mean, *amount_limit_distances(cost, q, spending.clusters))
 
@@ -318,7 +321,9 @@ def _rate_limit_distances(
                 MetricCounts(Metric("pass@", 1), n, np.rint(one.pass_rate * n).astype(np.int64)),
             )
         samples.append(
-            IntervalData(one.pass_rate, attempts=n, clusters=one.clusters, metric_counts=passes)
+            IntervalData(
+                one.pass_rate, attempts=n, clusters=one.clusters, metrics_with_attempt_counts=passes
+            )
         )
     for at, limits in zip(places, intervals(samples, None, level, population), strict=True):
         mean, low, high = reaches[at].mean, limits.low or 0.0, limits.high
@@ -386,7 +391,7 @@ def compare_costs(
     pairs = list(combinations(range(len(spendings)), 2) if pairs is None else pairs)
     reasons = [spending.refusal_reason(population) for spending in spendings]
     tested = [(i, j) for i, j in pairs if not (reasons[i] or reasons[j])]
-    distributions = _pair_distributions(spendings, tested, population)
+    distributions = _cross_product_distributions(spendings, tested, population)
     p = np.array([distribution.p for distribution in distributions])
     alpha, adjusted = 1.0 - level, p
     if adjust and distributions and population == NEW_TASKS:
@@ -396,8 +401,8 @@ def compare_costs(
         largest = np.abs(columns).max(axis=0)
         columns /= np.where(largest > 0, largest, 1.0)
         first = spendings[0]
-        sizes = cluster_totals(first.mean_cost[:, None], first.clusters)[1]
-        tests = FamilyOfTests(columns, sizes, p=p)
+        sizes = cluster_totals_and_sizes(first.mean_cost[:, None], first.clusters)[1]
+        tests = TestsWithSharedLevel(columns, sizes, p=p)
         (min_p,) = draw_min_p([tests], alpha=alpha, resamples=resamples, seed=seed)
         alpha, adjusted = min_p.level_per_test(alpha), min_p.adjusted(p)
     elif adjust and distributions:
@@ -422,34 +427,34 @@ def compare_costs(
     return answers
 
 
-def _pair_distributions(
+def _cross_product_distributions(
     spendings: Sequence[TaskCosts], pairs: Sequence[tuple[int, int]], population: str
 ) -> list[_CrossProductDistribution]:
     places = sorted({at for pair in pairs for at in pair})
     tested = [spendings[at] for at in places]
-    reaches = _rate_limit_distances(tested, _RATE_LIMIT_COMPARISON_LEVEL, population)
+    reaches = _rate_limit_distances(tested, _RATE_LIMIT_VERSUS_T_LEVEL, population)
     models = {
-        at: _ModelMeans.from_task_costs(spending, reach, population)
+        at: _ModelMeansWithErrors.from_task_costs(spending, reach, population)
         for at, spending, reach in zip(places, tested, reaches, strict=True)
     }
     return [_CrossProductDistribution(models[i], models[j]) for i, j in pairs]
 
 
-class _ModelMeans(NamedTuple):
+class _ModelMeansWithErrors(NamedTuple):
     """A model's mean cost and pass rate, with the errors that each unit contributes to the means.
 
     residuals : an array (units × 2) of errors. The cross products of the errors are the covariances
         of the two means. For these tasks, `residuals` is a square root of the covariance matrix.
-    lower_excess_variance, upper_excess_variance : variances that are added to the variance of the
-        pass rate, for lower and for upper limits of the rate.
+    lower_limit_added_rate_variance, upper_limit_added_rate_variance : variances that are added to
+        the variance of the pass rate, for lower and for upper limits of the rate.
     degrees : degrees of freedom.  has_shared_units : whether all models have the same units.
     """
 
     mean_cost: float
     pass_rate: float
     residuals: Floats
-    lower_excess_variance: float
-    upper_excess_variance: float
+    lower_limit_added_rate_variance: float
+    upper_limit_added_rate_variance: float
     degrees: int
     has_shared_units: bool
     has_missing_cost: bool
@@ -457,10 +462,10 @@ class _ModelMeans(NamedTuple):
     @classmethod
     def from_task_costs(
         cls, spending: TaskCosts, reach: _MeanWithLimitDistances, population: str
-    ) -> _ModelMeans:
+    ) -> _ModelMeansWithErrors:
         """A model's mean cost and pass rate.
 
-        reach : the pass rate, and its distances from the limits at `_RATE_LIMIT_COMPARISON_LEVEL`.
+        reach : the pass rate, and its distances from the limits at `_RATE_LIMIT_VERSUS_T_LEVEL`.
         """
         tasks = len(spending.mean_cost)
         if population == THESE_TASKS and spending.within_task_covariances is not None:
@@ -476,7 +481,7 @@ class _ModelMeans(NamedTuple):
             residuals = residuals * (np.sqrt(units / (units - 1)) / tasks)
             degrees = units - 1
         q, visible = (
-            spending.student_quantile(_RATE_LIMIT_COMPARISON_LEVEL, population),
+            spending.student_quantile(_RATE_LIMIT_VERSUS_T_LEVEL, population),
             float(residuals[:, 1] @ residuals[:, 1]),
         )
         below, above = (max((side / q) ** 2 - visible, 0.0) for side in (reach.below, reach.above))
@@ -495,8 +500,8 @@ class _ModelMeans(NamedTuple):
 class _CrossProductDistribution(NamedTuple):
     """The distribution of x₁y₂ − x₂y₁ for the mean costs x and the pass rates y of two models."""
 
-    first_model: _ModelMeans
-    second_model: _ModelMeans
+    first_model: _ModelMeansWithErrors
+    second_model: _ModelMeansWithErrors
 
     @property
     def product_derivatives(self) -> Floats:
@@ -522,14 +527,14 @@ class _CrossProductDistribution(NamedTuple):
             covariances[:2, 2:] = first.T @ second
             covariances[2:, :2] = covariances[:2, 2:].T
         covariances[1, 1] += (
-            self.first_model.upper_excess_variance
+            self.first_model.upper_limit_added_rate_variance
             if lower
-            else self.first_model.lower_excess_variance
+            else self.first_model.lower_limit_added_rate_variance
         )
         covariances[3, 3] += (
-            self.second_model.lower_excess_variance
+            self.second_model.lower_limit_added_rate_variance
             if lower
-            else self.second_model.upper_excess_variance
+            else self.second_model.upper_limit_added_rate_variance
         )
         slopes = self.product_derivatives
         return slopes @ covariances @ slopes.T
@@ -564,12 +569,12 @@ class _CrossProductDistribution(NamedTuple):
 def _intervals_without_limits(
     first: RatioInterval, second: RatioInterval, reason: str
 ) -> tuple[RatioInterval, RatioInterval]:
-    values = _difference_and_ratio(first.value, second.value)
+    values = _difference_and_ratio_of_values(first.value, second.value)
     difference, ratio = (RatioInterval(value, None, None, None, reason) for value in values)
     return difference, ratio
 
 
-def _difference_and_ratio(
+def _difference_and_ratio_of_values(
     first: float | None, second: float | None
 ) -> tuple[float | None, float | None]:
     if first is None or second is None:
@@ -625,7 +630,8 @@ def _difference_and_ratio_intervals(
     reason = "" if y1 > 0 and y2 > 0 else "a model passed no attempt"
     answers = []
     for value, limits, ends in zip(
-        _difference_and_ratio(first_limits.value, second_limits.value), (differences, ratios), ((
+        _difference_and_ratio_of_values(first_limits.value, second_limits.value),
+        (differences, ratios), ((
         -np.inf, np.inf),
         (0.0, np.inf)),
         strict=True,
@@ -646,7 +652,9 @@ def _smallest_difference(ratio: float, low_1: float, high_1: float, low_2: float
     return high_1 * (1.0 - 1.0 / ratio) if ratio > 0 else -np.inf
 
 
-def _largest_difference(dear: _ModelMeans, cheap: _ModelMeans, high: float, low: float) -> float:
+def _largest_difference(
+    dear: _ModelMeansWithErrors, cheap: _ModelMeansWithErrors, high: float, low: float
+) -> float:
     """An upper limit of θ₁ − θ₂ if the first model is more expensive, and −∞ if not.
 
     The limit comes from the MOVER method. This method adds the squared distances of `high` (the

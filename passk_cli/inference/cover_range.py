@@ -26,7 +26,7 @@ from passk_cli.inference.extrapolation import (
 # _TIMES, up to _MOST_ATTEMPTS attempts per task.
 _TIMES, _MOST_ATTEMPTS = (1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100), 1_000
 # The target width is below the maximum width, because the width for future data is uncertain.
-_TARGET_WIDTH = 0.9 * MAX_RANGE_WIDTH
+_TARGET_FUTURE_RANGE_WIDTH = 0.9 * MAX_RANGE_WIDTH
 
 
 class DataNeeded(NamedTuple):
@@ -112,7 +112,7 @@ class CoverRange:
         return min(max(float(fitted), low), high)
 
     @property
-    def tenth_percentile_attempts(self) -> int:
+    def attempts_at_nine_in_ten_tasks(self) -> int:
         """The largest number of attempts that at least nine in ten tasks have."""
         return largest_mostly_known_k(self.n)
 
@@ -121,13 +121,16 @@ class CoverRange:
         """The number of attempts or tasks for which the range is narrow enough, if new data are
         similar."""
         attempts = (
-            round_to_two_digits(self.tenth_percentile_attempts * times, up=True) for times in _TIMES
+            round_to_two_digits(self.attempts_at_nine_in_ten_tasks * times, up=True)
+            for times in _TIMES
         )
         for more in (n for n in attempts if n <= _MOST_ATTEMPTS):
-            if self._is_narrow(self._compatible_distributions.with_expected_counts(more)):
+            if self._is_share_range_narrow_enough(
+                self._compatible_distributions.compatible_with_more_attempts(more)
+            ):
                 return DataNeeded(more, None)
         for times in _TIMES:
-            if self._is_narrow(
+            if self._is_share_range_narrow_enough(
                 replace(
                     self._compatible_distributions,
                     task_counts=self._compatible_distributions.task_counts * times,
@@ -138,6 +141,6 @@ class CoverRange:
                 )
         return DataNeeded(None, None)
 
-    def _is_narrow(self, rates: CompatibleRateDistributions) -> bool:
+    def _is_share_range_narrow_enough(self, rates: CompatibleRateDistributions) -> bool:
         low, high = share_above_threshold_range(rates, self.threshold)
-        return high - low <= _TARGET_WIDTH
+        return high - low <= _TARGET_FUTURE_RANGE_WIDTH

@@ -32,11 +32,11 @@ _BLOCK_ELEMENTS = 1 << 22
 # Users enter rounded numbers, so a spread may exceed the largest possible spread √(m(1−m)) by the
 # relative tolerance _SPREAD_EXCESS_TOLERANCE.
 _SPREAD_EXCESS_TOLERANCE = 1e-6
-# A share of a variance up to _ROUNDING_SHARE can be a rounding error.
-_ROUNDING_SHARE = 1e-9
+# A share of a variance up to _ROUNDING_ERROR_VARIANCE_SHARE can be a rounding error.
+_ROUNDING_ERROR_VARIANCE_SHARE = 1e-9
 # Budget splits are treated as equally good if their standard errors are within 1 % of the smallest
 # standard error. Among equally good splits, passk chooses the split with the most tasks.
-_EQUALLY_GOOD_RATIO = 1.01
+_EQUALLY_GOOD_ERROR_RATIO = 1.01
 
 BudgetSplit = tuple[int, int]
 
@@ -226,7 +226,7 @@ class PilotEstimate:
         if self._beta_model is None:
             return math.nan
         total = self._beta_model.variance(self.fewest_attempts)
-        return self._variance_without_model(self.fewest_attempts) * (
+        return self._model_free_task_variance(self.fewest_attempts) * (
             self._beta_model.between_variance / total if total > 0 else 1.0
         )
 
@@ -251,7 +251,7 @@ class PilotEstimate:
         if n < self.metric.k:
             return math.nan
         if n <= self.fewest_attempts:
-            return max(self._variance_without_model(n) - self.between_variance, 0.0)
+            return max(self._model_free_task_variance(n) - self.between_variance, 0.0)
         if self._beta_model is None:
             return math.nan
         if n not in self._cached_within_variances:
@@ -267,7 +267,7 @@ class PilotEstimate:
     def variance(self, n: int) -> float:
         """The variance of a random task's value with n attempts; NaN if n < k or if unknown."""
         if self.metric.k <= n <= self.fewest_attempts:
-            return self._variance_without_model(n)
+            return self._model_free_task_variance(n)
         return self.between_variance + self.within_variance(n)
 
     def distribution(self, n: int) -> tuple[Floats, Floats]:
@@ -295,7 +295,8 @@ class PilotEstimate:
         start = self._beta_model.within_variance(self.fewest_attempts)
         return (
             start
-            if start > _ROUNDING_SHARE * self._beta_model.variance(self.fewest_attempts)
+            if start
+            > _ROUNDING_ERROR_VARIANCE_SHARE * self._beta_model.variance(self.fewest_attempts)
             else 0.0
         )
 
@@ -305,13 +306,13 @@ class PilotEstimate:
         tasks, square = len(self.task_values), float((self.task_values**2).mean())
         return (tasks * self.expected**2 - square) / (tasks - 1)
 
-    def _variance_without_model(self, n: int) -> float:
+    def _model_free_task_variance(self, n: int) -> float:
         values, weights = self.distribution(n)
         return float(weights @ values**2) - self._unbiased_square_of_mean
 
 
 @dataclass(frozen=True)
-class PlannedDifference:
+class PlannedDifferenceMoments:
     """The variance of the difference between two models at a task, if each model makes n attempts.
 
     covariance : covariance of the two models' true values over tasks.
@@ -541,5 +542,7 @@ def _near_best_split_with_most_tasks(
     options: Sequence[BudgetSplit], errors: Sequence[float]
 ) -> BudgetSplit:
     least = min(errors)
-    good = [o for o, e in zip(options, errors, strict=True) if e <= _EQUALLY_GOOD_RATIO * least]
+    good = [
+        o for o, e in zip(options, errors, strict=True) if e <= _EQUALLY_GOOD_ERROR_RATIO * least
+    ]
     return min(good, key=lambda option: (-option[0], option[1]))

@@ -14,23 +14,23 @@ from passk_cli.inference.rounding import ROUNDING_TOLERANCE
 # A missed difference is a large difference at rare tasks that are not in the sample. Each of the
 # following pairs contains two numbers of tasks (or clusters). The allowance for missed differences
 # is full up to the second number of a pair, and is 0 from the first number on.
-# _LONG_TAIL_ALLOWANCE_THRESHOLDS (for the limit in the direction of the longer tail) and
-# _TWO_SIDED_ALLOWANCE_THRESHOLDS (for both limits) are effective numbers of tasks, and
-# _FEW_TASKS_ALLOWANCE_THRESHOLDS are numbers of all tasks.
-_LONG_TAIL_ALLOWANCE_THRESHOLDS = (5.0, 2.0)
-_TWO_SIDED_ALLOWANCE_THRESHOLDS = (2.0, 1.0)
-_FEW_TASKS_ALLOWANCE_THRESHOLDS = (6.0, 3.0)
+# _LONG_TAIL_ALLOWANCE_TASK_COUNTS (for the limit in the direction of the longer tail) and
+# _TWO_SIDED_ALLOWANCE_TASK_COUNTS (for both limits) are effective numbers of tasks, and
+# _FEW_TASKS_ALLOWANCE_TASK_COUNTS are numbers of all tasks.
+_LONG_TAIL_ALLOWANCE_TASK_COUNTS = (5.0, 2.0)
+_TWO_SIDED_ALLOWANCE_TASK_COUNTS = (2.0, 1.0)
+_FEW_TASKS_ALLOWANCE_TASK_COUNTS = (6.0, 3.0)
 # The standard error of a log variance is multiplied by _SPREAD_ERROR_FACTOR, because the estimated
 # error is too small if only a few tasks have large differences.
 _SPREAD_ERROR_FACTOR = 1.25
 # _LEAST_ERROR is the minimum variance of a log variance. Variances are moderated only if there are
 # at least _FEWEST_ROWS rows.
 _LEAST_ERROR, _FEWEST_ROWS = 1e-6, 3
-_MISSED_DIFFERENCE_FACTOR = 2.0
+_MISSED_DIFFERENCE_VARIANCE_FACTOR = 2.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DifferenceDistribution:
+class StudentDifferenceDistribution:
     """Student's t distributions of mean differences, with one standard error per direction.
 
     Every array has one element per mean difference. A mean difference is also called a row.
@@ -41,8 +41,9 @@ class DifferenceDistribution:
         there is only one unit.
     largest_difference : largest possible difference; infinite if there is no bound.
     is_constant : whether all differences of a row are equal.
-    base_standard_error : standard errors without the allowance for missed differences.
-    base_error_uncertainty : relative standard errors of `base_standard_error`.
+    standard_error_without_allowance : standard errors without the allowance for missed differences.
+    relative_error_of_standard_error : relative standard errors of
+        `standard_error_without_allowance`.
     """
 
     estimate: Floats
@@ -51,24 +52,26 @@ class DifferenceDistribution:
     degrees: Ints
     largest_difference: float
     is_constant: Bools
-    base_standard_error: Floats
-    base_error_uncertainty: Floats
+    standard_error_without_allowance: Floats
+    relative_error_of_standard_error: Floats
 
     @staticmethod
     def from_selected_rows(
-        parts: Sequence[tuple[DifferenceDistribution, Ints]],
-    ) -> DifferenceDistribution:
+        parts: Sequence[tuple[StudentDifferenceDistribution, Ints]],
+    ) -> StudentDifferenceDistribution:
         """Combine the selected rows of several distributions into one distribution, in the given
         order."""
-        names = [field.name for field in fields(DifferenceDistribution)]
+        names = [field.name for field in fields(StudentDifferenceDistribution)]
         names.remove("largest_difference")
         columns: dict[str, Any] = {
             name: np.concatenate([getattr(law, name)[rows] for law, rows in parts])
             for name in names
         }
-        return DifferenceDistribution(**columns, largest_difference=parts[0][0].largest_difference)
+        return StudentDifferenceDistribution(
+            **columns, largest_difference=parts[0][0].largest_difference
+        )
 
-    def with_moderated_errors(self) -> DifferenceDistribution:
+    def with_moderated_errors(self) -> StudentDifferenceDistribution:
         """A copy in which small standard errors of rows are raised towards the standard errors of
         the other rows.
 
@@ -86,19 +89,22 @@ class DifferenceDistribution:
 
         >>> rows = [[0.1, -0.1, 0, 0, 0], [0.5, -0.5, 0.5, -0.4, 0], [0, 0.4, -0.4, 0, 1]]
         >>> law = difference_distribution(rows, reach=1.0)
-        >>> (law.base_standard_error.round(2).tolist(),
-        ...  law.with_moderated_errors().base_standard_error.round(2).tolist())
+        >>> (law.standard_error_without_allowance.round(2).tolist(),
+        ...  law.with_moderated_errors().standard_error_without_allowance.round(2).tolist())
         ([0.03, 0.21, 0.24], [0.05, 0.22, 0.25])
         """
-        usable = (self.base_standard_error > 0) & ~self.is_constant
-        usable &= np.isfinite(self.base_standard_error) & np.isfinite(self.base_error_uncertainty)
+        usable = (self.standard_error_without_allowance > 0) & ~self.is_constant
+        usable &= np.isfinite(self.standard_error_without_allowance) & np.isfinite(
+            self.relative_error_of_standard_error
+        )
         if usable.sum() < _FEWEST_ROWS:
             return self
         units = self.degrees[usable] + 1.0
         error = np.maximum(
-            (2 * _SPREAD_ERROR_FACTOR * self.base_error_uncertainty[usable]) ** 2, _LEAST_ERROR
+            (2 * _SPREAD_ERROR_FACTOR * self.relative_error_of_standard_error[usable]) ** 2,
+            _LEAST_ERROR,
         )
-        log = 2 * np.log(self.base_standard_error[usable]) + np.log(units) + error / 2
+        log = 2 * np.log(self.standard_error_without_allowance[usable]) + np.log(units) + error / 2
         weights = 1 / error
         mean = weights @ log / weights.sum()
         excess = weights @ (log - mean) ** 2 - (len(log) - 1)
@@ -106,12 +112,12 @@ class DifferenceDistribution:
         weights = 1 / (error + between)
         mean = weights @ log / weights.sum()
         shrunk = np.exp((log * between + mean * error) / (between + error) / 2) / np.sqrt(units)
-        spread = self.base_standard_error.copy()
+        spread = self.standard_error_without_allowance.copy()
         spread[usable] = np.maximum(spread[usable], shrunk)
-        added = np.zeros_like(self.base_standard_error)
-        added[usable] = spread[usable] ** 2 - self.base_standard_error[usable] ** 2
+        added = np.zeros_like(self.standard_error_without_allowance)
+        added[usable] = spread[usable] ** 2 - self.standard_error_without_allowance[usable] ** 2
         return replace(
-            self, base_standard_error=spread,
+            self, standard_error_without_allowance=spread,
             lower_standard_error=np.sqrt(self.lower_standard_error**2 + added),
             upper_standard_error=np.sqrt(self.upper_standard_error**2 + added),
         )  # fmt: skip
@@ -182,7 +188,7 @@ def difference_distribution(
     between: ArrayLike | None = None,
     hidden: ArrayLike = 0.0,
     degrees: ArrayLike | None = None,
-) -> DifferenceDistribution:
+) -> StudentDifferenceDistribution:
     """The distribution of the mean difference over tasks, for each row of differences.
 
     The differences d_t of the T tasks have the mean d̄ and the variance s² (with divisor T − 1).
@@ -231,7 +237,7 @@ def difference_distribution(
     if len(sizes) == 1:
         unknown = np.full(len(d), np.inf)
         all_true = np.full(len(d), True)
-        return DifferenceDistribution(
+        return StudentDifferenceDistribution(
             mean, unknown, unknown, degrees, reach, all_true, unknown, unknown
         )
     given_ends = [d] if between is None else np.asarray(between, dtype=np.float64)
@@ -240,38 +246,41 @@ def difference_distribution(
     unit = np.full(len(d), reach) if np.isfinite(reach) else np.where(largest > 0, largest, 1.0)
     low = _scaled_unit_totals(ends[0], unit, clusters)
     high = low if between is None else _scaled_unit_totals(ends[1], unit, clusters)
-    square, unsure = _largest_variance(low, high, sizes)
+    square, unsure = _largest_variance_and_its_error(low, high, sizes)
     spread = np.hypot(np.maximum(unit * np.sqrt(square), np.sqrt(floor)), np.sqrt(hidden))
     carrying, few = (
-        _effective_units(low, high),
-        _missed_difference_weight(np.float64(len(sizes)), _FEW_TASKS_ALLOWANCE_THRESHOLDS),
+        _effective_unit_counts(low, high),
+        _few_units_allowance_weight(np.float64(len(sizes)), _FEW_TASKS_ALLOWANCE_TASK_COUNTS),
     )
     symmetric = np.maximum(
-        _missed_difference_weight(carrying, _TWO_SIDED_ALLOWANCE_THRESHOLDS), few
+        _few_units_allowance_weight(carrying, _TWO_SIDED_ALLOWANCE_TASK_COUNTS), few
     )
     constant = (low / sizes).max(axis=1) <= (high / sizes).min(axis=1) + ROUNDING_TOLERANCE
     symmetric[constant & (np.asarray(floor) == 0) & (np.asarray(hidden) == 0)] = 1.0
     tail, lump = (
-        _missed_difference_weight(carrying, _LONG_TAIL_ALLOWANCE_THRESHOLDS),
+        _few_units_allowance_weight(carrying, _LONG_TAIL_ALLOWANCE_TASK_COUNTS),
         largest / unit if np.isinf(reach) else 1.0,
     )
     missed_lump = unit * lump * _sum_of_squared_size_shares(sizes)
     below, above = (
         np.hypot(
             spread,
-            missed_lump * np.sqrt(_MISSED_DIFFERENCE_FACTOR * np.maximum(tail * side, symmetric)),
+            missed_lump
+            * np.sqrt(_MISSED_DIFFERENCE_VARIANCE_FACTOR * np.maximum(tail * side, symmetric)),
         )
         for side in (-_skew(low), _skew(high))
     )
-    return DifferenceDistribution(mean, below, above, degrees, reach, constant, spread, unsure)
+    return StudentDifferenceDistribution(
+        mean, below, above, degrees, reach, constant, spread, unsure
+    )
 
 
-def least_possible_p(sizes: Floats) -> float:
+def least_p_for_unit_sizes(sizes: Floats) -> float:
     """The smallest p-value that a number of tasks (or clusters) allows for any differences.
 
     sizes : number of tasks in each unit.
 
-    >>> [round(least_possible_p(np.ones(tasks)), 4) for tasks in (1, 2, 3, 4, 5, 6)]
+    >>> [round(least_p_for_unit_sizes(np.ones(tasks)), 4) for tasks in (1, 2, 3, 4, 5, 6)]
     [1.0, 0.3918, 0.1679, 0.0405, 0.0036, 0.0]
     """
     from passk_cli.scipy_special import stdtr
@@ -279,12 +288,16 @@ def least_possible_p(sizes: Floats) -> float:
     units = len(sizes)
     if units < 2:
         return 1.0
-    few = float(_missed_difference_weight(np.float64(units), _FEW_TASKS_ALLOWANCE_THRESHOLDS))
+    few = float(_few_units_allowance_weight(np.float64(units), _FEW_TASKS_ALLOWANCE_TASK_COUNTS))
     return float(
         2
         * stdtr(
             units - 1,
-            -1 / (np.sqrt(_MISSED_DIFFERENCE_FACTOR * few) * _sum_of_squared_size_shares(sizes)),
+            -1
+            / (
+                np.sqrt(_MISSED_DIFFERENCE_VARIANCE_FACTOR * few)
+                * _sum_of_squared_size_shares(sizes)
+            ),
         )
         if few
         else 0.0
@@ -305,7 +318,9 @@ def _sum_of_squared_size_shares(sizes: Floats) -> float:
     return float((sizes**2).sum() / sizes.sum() ** 2)
 
 
-def _largest_variance(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
+def _largest_variance_and_its_error(
+    low: Floats, high: Floats, sizes: Floats
+) -> tuple[Floats, Floats]:
     """An upper bound for the variance of a mean of differences that are between low and high.
 
     The second result is the relative standard error of the square root of this variance. For U
@@ -329,7 +344,7 @@ def _largest_variance(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats,
     return total * (units / (units - 1)) / tasks**2, unsure
 
 
-def _effective_units(low: Floats, high: Floats) -> Floats:
+def _effective_unit_counts(low: Floats, high: Floats) -> Floats:
     least = most = low * low
     if high is not low:
         least, most = np.minimum(least, high * high), np.maximum(least, high * high)
@@ -352,7 +367,7 @@ def _skew(d: Floats) -> Floats:
     return skew
 
 
-def _missed_difference_weight(
+def _few_units_allowance_weight(
     units: Floats | np.float64, thresholds: tuple[float, float]
 ) -> Floats:
     """The weight of a missed difference. The weight is 0 above the first threshold, 1 below the

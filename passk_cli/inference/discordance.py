@@ -106,7 +106,11 @@ def _tail_chances_by_discordant_count(tasks: int, least: Ints) -> Floats:
 
 
 def _largest_p_values(tasks: int, tails: Floats) -> Floats:
-    binomials = _cached_binomials(tasks) if tasks <= _MAX_CACHED_TASKS else _binomials(tasks)
+    binomials = (
+        _cached_probability_blocks(tasks)
+        if tasks <= _MAX_CACHED_TASKS
+        else _binomial_probability_blocks(tasks)
+    )
     means = np.concatenate(
         [tails[:, :1].T, *[law @ tails[:, n].T for n, law in binomials], tails[:, -1:].T]
     )
@@ -118,11 +122,11 @@ def _largest_p_values(tasks: int, tails: Floats) -> Floats:
 
 
 @lru_cache(maxsize=2)
-def _cached_binomials(tasks: int) -> list[tuple[slice, Floats]]:
-    return list(_binomials(tasks))
+def _cached_probability_blocks(tasks: int) -> list[tuple[slice, Floats]]:
+    return list(_binomial_probability_blocks(tasks))
 
 
-def _binomials(tasks: int) -> Iterator[tuple[slice, Floats]]:
+def _binomial_probability_blocks(tasks: int) -> Iterator[tuple[slice, Floats]]:
     """Yield Binomial(T, π) probabilities for blocks of π on a grid. Each block has a slice of the
     values of N, and an array (π × N)."""
     from passk_cli.scipy_special import gammaln
@@ -142,7 +146,7 @@ def _binomials(tasks: int) -> Iterator[tuple[slice, Floats]]:
 
 
 @lru_cache(maxsize=256)
-def critical_z(tasks: int, level: float) -> float:
+def suissa_shuster_critical_z(tasks: int, level: float) -> float:
     """The critical value of z. The p-value from `suissa_shuster` is at most 1 − level if z is
     larger.
 
@@ -150,7 +154,7 @@ def critical_z(tasks: int, level: float) -> float:
     closer to the higher one, which is the smallest significant z. If no z is significant because
     2^(1−T) > 1 − level, the critical value is above every possible z for T tasks.
 
-    >>> round(critical_z(20, 0.95), 3), round(critical_z(5, 0.95), 3)
+    >>> round(suissa_shuster_critical_z(20, 0.95), 3), round(suissa_shuster_critical_z(5, 0.95), 3)
     (2.049, 2.281)
     """
     from passk_cli.scipy_special import ndtri
@@ -181,11 +185,12 @@ def score_limits(
 
     The interval contains a difference δ if |z(δ)| ≤ z* + w(δ), with z(δ) = (b − c − Tδ) / √(T
     s²(δ)). In these formulas, s²(δ) is the maximum-likelihood variance of a task's difference if
-    the mean is δ, and z* is the critical value from `critical_z`. At δ = 0, |z| is |b − c| / √(b +
-    c) and w is 0, so the interval excludes 0 if and only if the test is significant. The correction
-    is w(δ) = max(0, (z*² − 1) γ / 6√T) + |δ| / √T. In this formula, γ is the skewness of a task's
-    difference in the direction of the limit. Without the correction w, the coverage is only 86 %
-    for differences near ±1, because the distribution of z is skewed for such differences.
+    the mean is δ, and z* is the critical value from `suissa_shuster_critical_z`. At δ = 0, |z| is
+    |b − c| / √(b + c) and w is 0, so the interval excludes 0 if and only if the test is
+    significant. The correction is w(δ) = max(0, (z*² − 1) γ / 6√T) + |δ| / √T. In this formula, γ
+    is the skewness of a task's difference in the direction of the limit. Without the correction w,
+    the coverage is only 86 % for differences near ±1, because the distribution of z is skewed for
+    such differences.
 
     tasks : number of tasks T.  b, c : integer arrays as for `suissa_shuster`.  level : confidence
         level in (0, 1).
@@ -198,7 +203,7 @@ def score_limits(
     >>> [limit.round(3).tolist() for limit in score_limits(20, [6, 0], [1, 0])]
     [[-0.027, -0.179], [0.518, 0.179]]
     """
-    critical, (b, c) = critical_z(tasks, level), np.broadcast_arrays(b, c)
+    critical, (b, c) = suissa_shuster_critical_z(tasks, level), np.broadcast_arrays(b, c)
     # The upper limit is the negative of the lower limit with b and c exchanged. Each distinct table
     # is computed once, because many pairs of models have equal counts.
     tables = np.concatenate([(b * (tasks + 1) + c).ravel(), (c * (tasks + 1) + b).ravel()])

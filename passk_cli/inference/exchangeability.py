@@ -27,9 +27,9 @@ from passk_cli.metrics.attempt_order import (
 )
 from passk_cli.metrics.combinatorics import log_choose
 
-# passk compares at most MAX_COMPARED_POSITIONS attempts per task in pairs, because 1,000 attempts
-# already have half a million pairs.
-MAX_COMPARED_POSITIONS = 1000
+# passk compares at most MAX_POSITIONS_COMPARED_FOR_COPIES attempts per task in pairs, because 1,000
+# attempts already have half a million pairs.
+MAX_POSITIONS_COMPARED_FOR_COPIES = 1000
 # Two attempts look like copies if their outcomes differ at no more than the share COPIED of the
 # tasks at which a difference is expected. In addition, their pass rates must imply different
 # outcomes on at least _ENOUGH tasks.
@@ -39,7 +39,7 @@ SMALLEST_P = 1e-12
 # Beyond _MAX_TAIL_SDS standard deviations, the tail probability of the trend score is negligible.
 _MAX_TAIL_SDS = 12.0
 _FREQUENCIES_PER_BLOCK = 1 << 7
-_NEGLIGIBLE_WAVE = 1e-18
+_NEGLIGIBLE_CHARACTERISTIC_VALUE = 1e-18
 _FACTORS_PER_BLOCK = 1 << 12
 # Probabilities below exp(−_NEGLIGIBLE_EXPONENT) are neglected in Bernstein's inequality.
 _NEGLIGIBLE_EXPONENT = 36.0
@@ -107,9 +107,9 @@ def rank_sum_tail(n: Ints, c: Ints, score: float) -> float:
         m = np.arange(first, min(first + _FREQUENCIES_PER_BLOCK, (count + 1) // 2))
         waves = _rank_sum_characteristic_function(n, c, m, count)
         inside += 2 * float(waves @ (_sine(inner, m, count) / _sine(1, m, count)))
-        if np.abs(waves).max() < _NEGLIGIBLE_WAVE:
+        if np.abs(waves).max() < _NEGLIGIBLE_CHARACTERISTIC_VALUE:
             break
-    return _as_probability(1.0 - inside / count)
+    return _clipped_p_value(1.0 - inside / count)
 
 
 def _rank_sum_characteristic_function(n: Ints, c: Ints, m: Ints, count: int) -> Floats:
@@ -210,7 +210,7 @@ def lower_tails(distribution: tuple[int, Floats], values: Ints) -> Floats:
     return p
 
 
-def _as_probability(p: float) -> float:
+def _clipped_p_value(p: float) -> float:
     return min(max(p, SMALLEST_P), 1.0)
 
 
@@ -221,15 +221,15 @@ class OrderTest:
     null_mean, null_sd : mean and standard deviation of the statistic over all orders of the
         outcomes.
     p : two-sided p-value; NaN if no task is informative.
-    informative_tasks : number of informative tasks. Informative tasks have passes, failures and
-        (for the test of neighbours) at least 3 attempts.
+    informative_task_count : number of informative tasks. Informative tasks have passes, failures
+        and (for the test of neighbours) at least 3 attempts.
     """
 
     statistic: float
     null_mean: float
     null_sd: float
     p: float
-    informative_tasks: int
+    informative_task_count: int
 
 
 def trend_test(start: Ints, passed: Ints) -> OrderTest:
@@ -244,7 +244,7 @@ def trend_test(start: Ints, passed: Ints) -> OrderTest:
     Source: Cox 1958, "The regression analysis of binary sequences".
 
     >>> test = trend_test(np.array([0, 3, 6]), np.array([0, 0, 1, 0, 0, 1]))
-    >>> test.statistic, round(test.p, 6), test.informative_tasks
+    >>> test.statistic, round(test.p, 6), test.informative_task_count
     (2.0, 0.222222, 2)
     """
     n, c = attempts_and_passes(start, passed)
@@ -286,7 +286,7 @@ def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
         )
     )
     observed, away = float(changed.sum()), np.abs(np.arange(first, first + len(chances)) - mean)
-    p = _as_probability(float(chances[away >= abs(observed - mean) - 1e-9].sum()))
+    p = _clipped_p_value(float(chances[away >= abs(observed - mean) - 1e-9].sum()))
     return OrderTest(observed, mean, math.sqrt(variance), p, len(n))
 
 
@@ -294,22 +294,22 @@ def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
 class CopiesTest:
     """Pairs of attempt positions, and how often the outcomes at the two positions differ.
 
-    first_positions, second_positions : positions of the two attempts, from 0.
+    first_positions_of_pairs, second_positions_of_pairs : positions of the two attempts, from 0.
     differing_tasks : number of tasks with different outcomes.
     expected_differing_tasks : mean of `differing_tasks` over all orders of the outcomes.
-    expected_by_position_rates : mean of `differing_tasks` if the attempts at both positions keep
-        their pass rates, but pass randomly chosen tasks.
+    differing_tasks_expected_by_rates : mean of `differing_tasks` if the attempts at both positions
+        keep their pass rates, but pass randomly chosen tasks.
     compared_tasks : number of tasks that have both attempts, at least one pass and at least one
         failure.
     p : probability of at most `differing_tasks` differences.  adjusted : p-value adjusted by Holm's
         method.
     """
 
-    first_positions: Ints
-    second_positions: Ints
+    first_positions_of_pairs: Ints
+    second_positions_of_pairs: Ints
     differing_tasks: Ints
     expected_differing_tasks: Floats
-    expected_by_position_rates: Floats
+    differing_tasks_expected_by_rates: Floats
     compared_tasks: Ints
     p: Floats
     adjusted: Floats
@@ -320,7 +320,7 @@ class CopiesTest:
         return float(self.adjusted.min()) if len(self.adjusted) else math.nan
 
     @property
-    def is_copy(self) -> Bools:
+    def are_pairs_copies(self) -> Bools:
         """Whether the two attempts of each pair look like copies.
 
         Two attempts look like copies if they differ on at most a tenth of the expected number of
@@ -328,9 +328,9 @@ class CopiesTest:
         For example, two attempts that pass every task agree, but are not necessarily copies.
         """
         few = self.differing_tasks <= COPIED * np.minimum(
-            self.expected_differing_tasks, self.expected_by_position_rates
+            self.expected_differing_tasks, self.differing_tasks_expected_by_rates
         )
-        return few & (self.expected_by_position_rates >= _ENOUGH)
+        return few & (self.differing_tasks_expected_by_rates >= _ENOUGH)
 
 
 def copies_test(start: Ints, passed: Ints) -> CopiesTest:
@@ -340,8 +340,8 @@ def copies_test(start: Ints, passed: Ints) -> CopiesTest:
     Over random orders, the outcomes of each task differ independently with probability 2c(n−c) /
     (n(n−1)), so the statistic has a Poisson-binomial distribution. Tasks with only two attempts and
     tasks with equal outcomes of all attempts are not informative. If the pass rate changes with the
-    position, some pairs agree more often although they are not copies. `CopiesTest.is_copy` takes
-    the pass rates at the positions into account.
+    position, some pairs agree more often although they are not copies.
+    `CopiesTest.are_pairs_copies` takes the pass rates at the positions into account.
 
     start, passed : attempts in the form of `metrics.attempt_order`. Only the first 1,000 attempts
         of each task are compared.
@@ -356,7 +356,7 @@ def copies_test(start: Ints, passed: Ints) -> CopiesTest:
     n, c = attempts_and_passes(start, passed)
     mixed = np.flatnonzero((c > 0) & (c < n) & (n > 2))
     n, c = n[mixed], c[mixed]
-    width = min(int(n.max(initial=0)), MAX_COMPARED_POSITIONS)
+    width = min(int(n.max(initial=0)), MAX_POSITIONS_COMPARED_FOR_COPIES)
     row = np.full(len(start) - 1, -1)
     row[mixed] = np.arange(len(mixed))
     at, place = np.repeat(row, np.diff(start)), zero_based_positions(start)

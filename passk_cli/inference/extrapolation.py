@@ -15,9 +15,9 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.compatible_rates import CompatibleRateDistributions
-from passk_cli.inference.rate_models import ModelAverage, average_models
+from passk_cli.inference.rate_models import AveragedPassAtK, averaged_pass_at_k
 from passk_cli.inference.stopping import has_optional_stopping
-from passk_cli.metrics.pass_k import pass_hat_k_pairs
+from passk_cli.metrics.pass_k import pass_hat_k_per_pair
 
 # passk extrapolates pass@k only up to k = MAX_K.
 MAX_K = 1_000_000_000
@@ -34,7 +34,7 @@ _LOGIT_LINE_K_COUNT = 24
 
 
 @dataclass(frozen=True)
-class AttemptsNeeded:
+class AttemptsToDetermineK:
     """A number of attempts per task, and the largest k for which these attempts determine
     pass@k."""
 
@@ -73,13 +73,13 @@ class Extrapolation:
         return largest_mostly_known_k(self.n)
 
     @property
-    def passes_or_failures(self) -> Ints:
+    def pass_or_failure_counts(self) -> Ints:
         """The number of passes of each task, or the number of failures if `for_pass_hat_k` is
         true."""
         return self.n - self.c if self.for_pass_hat_k else self.c
 
     @cached_property
-    def _task_weight(self) -> float:
+    def _log_likelihood_cluster_factor(self) -> float:
         if self.clusters is None:
             return 1.0
         return len(self.n) / float((np.bincount(self.clusters) ** 2).sum())
@@ -94,10 +94,10 @@ class Extrapolation:
     def _compatible_distributions(self, most_k: int) -> CompatibleRateDistributions:
         return CompatibleRateDistributions.from_tasks(
             self.n,
-            self.passes_or_failures,
+            self.pass_or_failure_counts,
             most_k=most_k,
             level=self.level,
-            worth=self._task_weight,
+            worth=self._log_likelihood_cluster_factor,
         )
 
     def is_determined(self, k: int) -> bool:
@@ -105,14 +105,18 @@ class Extrapolation:
         low, high = self.range(k)
         return high - low <= MAX_RANGE_WIDTH
 
-    def model_average(self, ks: Ints) -> ModelAverage:
+    def model_average(self, ks: Ints) -> AveragedPassAtK:
         """Means and limits of the average of smooth models, at each k of `ks`."""
-        estimate = average_models(
-            self.n, self.passes_or_failures, ks, level=self.level, worth=self._task_weight
+        estimate = averaged_pass_at_k(
+            self.n,
+            self.pass_or_failure_counts,
+            ks,
+            level=self.level,
+            worth=self._log_likelihood_cluster_factor,
         )
         if not self.for_pass_hat_k:
             return estimate
-        return ModelAverage(1 - estimate.posterior_means, 1 - estimate.high, 1 - estimate.low)
+        return AveragedPassAtK(1 - estimate.posterior_means, 1 - estimate.high, 1 - estimate.low)
 
     def point_estimate(self, k: int) -> float | None:
         """The average of models at k, limited to the range; None if the range is too wide."""
@@ -121,7 +125,7 @@ class Extrapolation:
         low, high = self.range(k)
         return min(max(float(self.model_average(np.array([k])).posterior_means[0]), low), high)
 
-    def logit_line(self, ks: Ints) -> Floats:
+    def pass_at_k_from_logit_line(self, ks: Ints) -> Floats:
         """Extrapolate pass@k with a line through logit pass@k over log k, which is only a
         heuristic. The result is NaN if there are fewer than two points for the line."""
         from passk_cli.scipy_special import expit, logit
@@ -131,7 +135,7 @@ class Extrapolation:
         )
         passing = np.array(
             [
-                1 - pass_hat_k_pairs(self.n, self.n - self.passes_or_failures, k).mean()
+                1 - pass_hat_k_per_pair(self.n, self.n - self.pass_or_failure_counts, k).mean()
                 for k in line_ks
             ]
         )
@@ -142,7 +146,7 @@ class Extrapolation:
         line: Floats = expit(height + slope * np.log(ks))
         return 1 - line if self.for_pass_hat_k else line
 
-    def attempts_needed(self, k: int) -> AttemptsNeeded | None:
+    def attempts_needed(self, k: int) -> AttemptsToDetermineK | None:
         """The number of attempts that would determine pass@k at the given k, or at the largest
         possible k below it.
 
@@ -154,9 +158,9 @@ class Extrapolation:
         if attempt_numbers[-1] > _MOST_ATTEMPTS:
             return None
         for attempts in attempt_numbers:
-            future_rates = rates.with_expected_counts(attempts)
+            future_rates = rates.compatible_with_more_attempts(attempts)
             if _width(future_rates, k) <= MAX_RANGE_WIDTH:
-                return AttemptsNeeded(attempts, k)
+                return AttemptsToDetermineK(attempts, k)
         low, high = attempts, k
         if _width(future_rates, low) > MAX_RANGE_WIDTH:
             return None
@@ -167,7 +171,7 @@ class Extrapolation:
             low, high = (
                 (middle, high) if _width(future_rates, middle) <= MAX_RANGE_WIDTH else (low, middle)
             )
-        return AttemptsNeeded(attempts, low)
+        return AttemptsToDetermineK(attempts, low)
 
 
 def round_to_two_digits(k: float, *, up: bool = False) -> int:

@@ -35,7 +35,7 @@ def flip_signs(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike)
     >>> flip_signs([1, 2, 10, 4], [1, 1, 8, 0], [1, 2, 10, 4], [0, 0, 2, 3]).tolist()
     [1, 0, 1, -1]
     """
-    n, c, n_base, c_base = map(_integers, (n, c, n_base, c_base))
+    n, c, n_base, c_base = map(_cast_to_integers, (n, c, n_base, c_base))
     gap = 2 * (c * n_base - c_base * n)
     return np.where(gap > n * n_base, 1, np.where(-gap > n * n_base, -1, 0))
 
@@ -47,12 +47,12 @@ class FlipChances:
 
     changes : probability that the two pass rates differ.
     flips : probability that the two pass rates differ by more than ½.
-    flips_favouring_first_run : probability of a flip in favour of the first run.
+    first_run_flip_probabilities : probability of a flip in favour of the first run.
     """
 
     changes: Floats
     flips: Floats
-    flips_favouring_first_run: Floats
+    first_run_flip_probabilities: Floats
 
 
 def flip_chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> FlipChances:
@@ -74,12 +74,12 @@ def flip_chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> FlipChan
     >>> chances.flips.round(4).tolist(), chances.changes.round(4).tolist()
     ([1.0, 0.3333, 0.0], [1.0, 0.3333, 0.0])
     """
-    triples = np.stack(np.broadcast_arrays(*map(_integers, (n, n_base, passes))), axis=-1)
+    triples = np.stack(np.broadcast_arrays(*map(_cast_to_integers, (n, n_base, passes))), axis=-1)
     distinct, place = np.unique(triples.reshape(-1, 3), axis=0, return_inverse=True)
     shape = triples.shape[:-1]
     distinct_chances = np.empty((len(distinct), 3))
     for row, (size, size_base, passed) in zip(distinct_chances, distinct.tolist(), strict=True):
-        c, weights = _possible_passes(size, size_base, passed)
+        c, weights = _possible_passes_and_probabilities(size, size_base, passed)
         sign = flip_signs(size, c, size_base, passed - c)
         changed = c * size_base != (passed - c) * size
         row[:] = weights[changed].sum(), weights[sign != 0].sum(), weights[sign > 0].sum()
@@ -87,7 +87,7 @@ def flip_chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> FlipChan
     return FlipChances(task_chances[..., 0], task_chances[..., 1], task_chances[..., 2])
 
 
-def _possible_passes(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
+def _possible_passes_and_probabilities(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
     from passk_cli.scipy_special import gammaln
 
     low, high = max(0, passes - n_base), min(n, passes)
@@ -155,7 +155,7 @@ def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -
     >>> boschloo([4, 1, 4], [4, 1, 2], [4, 1, 4], [0, 0, 2]).round(4).tolist()
     [0.0078, 1.0, 1.0]
     """
-    tables = np.stack(np.broadcast_arrays(*map(_integers, (n, c, n_base, c_base))), axis=-1)
+    tables = np.stack(np.broadcast_arrays(*map(_cast_to_integers, (n, c, n_base, c_base))), axis=-1)
     distinct, place = np.unique(tables.reshape(-1, 4), axis=0, return_inverse=True)
     p = np.ones(len(distinct))
     sizes, size_of = np.unique(distinct[:, [0, 2]], axis=0, return_inverse=True)
@@ -172,7 +172,7 @@ def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -
 
 
 def _fisher_p_values(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
-    c, weights = _possible_passes(n, n_base, passes)
+    c, weights = _possible_passes_and_probabilities(n, n_base, passes)
     order = np.argsort(weights, kind="stable")
     total = np.cumsum(weights[order])
     last = np.searchsorted(weights[order], weights * (1 + 1e-7), side="right") - 1
@@ -208,5 +208,5 @@ def _boschloo_table(n: int, n_base: int) -> Floats:
     return p.reshape(n + 1, n_base + 1)
 
 
-def _integers(value: ArrayLike) -> Ints:
+def _cast_to_integers(value: ArrayLike) -> Ints:
     return np.asarray(value, dtype=np.int64)

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.bootstrap_weights import bootstrap_means, cluster_contributions
-from passk_cli.inference.hull_interval import heterogeneity_gain_limits
+from passk_cli.inference.bootstrap_weights import bootstrap_means, cluster_contributions_to_means
+from passk_cli.inference.hull_interval import heterogeneity_gain_hull_limits
 from passk_cli.inference.intervals import IntervalData
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.random_streams import named_generator
@@ -26,10 +26,10 @@ from passk_cli.inference.sampling_variance import jackknife_variance
 from passk_cli.inference.weighted_means import STANDARD_NORMAL
 from passk_cli.metrics.heterogeneity import (
     RateMoments,
+    mean_rate_to_the_k_new_tasks,
+    mean_rate_to_the_k_these_tasks,
     moments_new_tasks,
     moments_these_tasks,
-    power_of_mean_new_tasks,
-    power_of_mean_these_tasks,
 )
 from passk_cli.metrics.pass_k import pass_at_and_hat_curve_blocks
 
@@ -75,12 +75,14 @@ class HeterogeneityGains:
     high: Floats
 
 
-def heterogeneity_gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) -> HeterogeneityGains:
+def pass_hat_k_heterogeneity_gains(
+    n: Ints, c: Ints, ks: Ints, setting: IntervalSetting
+) -> HeterogeneityGains:
     """The heterogeneity gains Δ_k = pass^k − μ^k for the mean success rate μ, with intervals.
 
     The estimates of μ^k do not have the bias of the plain power μ̂^k. The coverage deficit is the
-    gain Δ_k of the failures: `heterogeneity_gains(n, n − c, ks, …)`. For new tasks, μ^k is
-    estimated from k different tasks (or clusters). The estimate is NaN if there are fewer than k
+    gain Δ_k of the failures: `pass_hat_k_heterogeneity_gains(n, n − c, ks, …)`. For new tasks, μ^k
+    is estimated from k different tasks (or clusters). The estimate is NaN if there are fewer than k
     tasks (or clusters). For these tasks, μ^k is estimated from tasks that are drawn with
     replacement. If k = n, Δ_k has an interval but no standard error. The true Δ_k cannot be
     negative, so limits below 0 are set to 0. Estimates of Δ_k may be negative.
@@ -89,28 +91,31 @@ def heterogeneity_gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) ->
         the smallest n.
 
     >>> n, c, ks = np.full(4, 4), np.array([0, 4, 0, 4]), np.array([1, 2])
-    >>> delta = heterogeneity_gains(n, c, ks, IntervalSetting())
+    >>> delta = pass_hat_k_heterogeneity_gains(n, c, ks, IntervalSetting())
     >>> delta.estimate.round(6).tolist(), delta.largest_possible.round(6).tolist()
     ([0.0, 0.333333], [0.0, 0.333333])
     """
-    return heterogeneity_gains_per_pass_array(n, (c,), ks, setting)[0]
+    return gains_for_several_pass_arrays(n, (c,), ks, setting)[0]
 
 
-def heterogeneity_gains_per_pass_array(
+def gains_for_several_pass_arrays(
     n: Ints, passes: Sequence[Ints], ks: Ints, setting: IntervalSetting
 ) -> list[HeterogeneityGains]:
-    """The results of `heterogeneity_gains` for several arrays of passes, with the same draws."""
+    """The results of `pass_hat_k_heterogeneity_gains` for several arrays of passes.
+
+    All arrays use the same random draws.
+    """
     new = setting.population == NEW_TASKS
     all_gains, jobs = [], []
     for c in passes:
         rates, powers = c / n, _pass_hat_k_values(n, c, ks)
         mean = float(rates.mean())
         if new:
-            even = power_of_mean_new_tasks(
-                cluster_contributions(rates[:, None], setting.clusters)[:, 0], ks
+            even = mean_rate_to_the_k_new_tasks(
+                cluster_contributions_to_means(rates[:, None], setting.clusters)[:, 0], ks
             )
         else:
-            even = power_of_mean_these_tasks(n, c, ks)
+            even = mean_rate_to_the_k_these_tasks(n, c, ks)
         even[ks == 1] = mean
         estimate = powers.mean(axis=1) - even
         slope = (ks * mean ** (ks - 1.0))[:, None]
@@ -125,13 +130,17 @@ def heterogeneity_gains_per_pass_array(
             for i, (k, gain) in enumerate(zip(ks.tolist(), estimate.tolist(), strict=True)):
                 if not math.isnan(gain):
                     low[i], high[i] = (
-                        heterogeneity_gain_limits(n, c, k, gain, setting.tail) if k > 1 else (0, 0)
+                        heterogeneity_gain_hull_limits(n, c, k, gain, setting.tail)
+                        if k > 1
+                        else (0, 0)
                     )
         all_gains.append(
             HeterogeneityGains(estimate, mean - even, se, np.maximum(low, 0), np.maximum(high, 0))
         )
         defined = ~np.isnan(estimate)
-        jobs.append(_gain_functionals(rates, powers[defined], ks[defined], estimate[defined]))
+        jobs.append(
+            _guarded_gain_functionals(rates, powers[defined], ks[defined], estimate[defined])
+        )
     if setting.level is None or not new or not defined.any():
         return all_gains
     for gains, (lows, highs) in zip(all_gains, guarded_limits(jobs, setting), strict=True):
@@ -161,18 +170,18 @@ class GuardedFunctionals:
         tasks.
     function_of_means : a function from an array of means (draws × variables) to an array of results
         (draws × functionals).
-    lower_guards, upper_guards : guard atoms for lower and for upper limits, with one value per
-        variable. An atom has half the Dirichlet weight of a task (or cluster). If there are several
-        guard atoms, the interval extends to the outermost limit.
+    lower_guard_atoms, upper_guard_atoms : guard atoms for lower and for upper limits, with one
+        value per variable. An atom has half the Dirichlet weight of a task (or cluster). If there
+        are several guard atoms, the interval extends to the outermost limit.
     """
 
     task_values: Floats
     function_of_means: FunctionOfMeans
-    lower_guards: Sequence[Floats]
-    upper_guards: Sequence[Floats]
+    lower_guard_atoms: Sequence[Floats]
+    upper_guard_atoms: Sequence[Floats]
 
 
-def _gain_functionals(
+def _guarded_gain_functionals(
     rates: Floats, powers: Floats, ks: Ints, estimate: Floats
 ) -> GuardedFunctionals:
     mean = float(rates.mean())
@@ -214,8 +223,8 @@ def guarded_limits(
             by = np.nanquantile if np.isnan(values).any() else np.quantile
             return np.asarray(by(values, p, axis=0))
 
-        low = np.stack([quantile(atom, setting.tail) for atom in job.lower_guards])
-        high = np.stack([quantile(atom, 1 - setting.tail) for atom in job.upper_guards])
+        low = np.stack([quantile(atom, setting.tail) for atom in job.lower_guard_atoms])
+        high = np.stack([quantile(atom, 1 - setting.tail) for atom in job.upper_guard_atoms])
         limits.append((low.min(axis=0), high.max(axis=0)))
     return limits
 
@@ -251,7 +260,7 @@ def sd_and_skewness_of_rates(
         return RateMomentEstimate(None, reason=short), RateMomentEstimate(None, reason=short)
     columns = _pass_hat_k_values(n, c, np.array([1, 2, 3])).T
     if setting.population == NEW_TASKS:
-        moments = moments_new_tasks(cluster_contributions(columns, setting.clusters))
+        moments = moments_new_tasks(cluster_contributions_to_means(columns, setting.clusters))
     else:
         moments = moments_these_tasks(n, c)
     short = _too_few_reason(n, setting, 3)
@@ -259,13 +268,17 @@ def sd_and_skewness_of_rates(
     if setting.level is not None and setting.population == NEW_TASKS:
         rates, squares, _ = columns.T
         variance = np.array([moments.variance])
-        jobs = [_gain_functionals(rates, squares[None], np.array([2]), variance)]
-        jobs += [] if short or moments.variance <= 0 else [_skewness_functional(columns, moments)]
+        jobs = [_guarded_gain_functionals(rates, squares[None], np.array([2]), variance)]
+        jobs += (
+            []
+            if short or moments.variance <= 0
+            else [_guarded_skewness_functional(columns, moments)]
+        )
         limits = guarded_limits(jobs, setting)
     sd = _rate_sd(n, c, moments, setting, limits[:1])
     if short or moments.variance <= 0:
         return sd, RateMomentEstimate(None, reason=short or sd.reason)
-    return sd, _skewness(n, c, moments, setting, sd, limits[1:])
+    return sd, _rate_skewness(n, c, moments, setting, sd, limits[1:])
 
 
 def _too_few_reason(n: Ints, setting: IntervalSetting, least: int) -> str:
@@ -278,7 +291,7 @@ def _too_few_reason(n: Ints, setting: IntervalSetting, least: int) -> str:
     return ""
 
 
-def _skewness_functional(columns: Floats, moments: RateMoments) -> GuardedFunctionals:
+def _guarded_skewness_functional(columns: Floats, moments: RateMoments) -> GuardedFunctionals:
     first, second, third = columns.mean(axis=0)
     plain = RateMoments(first, second - first**2, third - 3 * second * first + 2 * first**3)
 
@@ -316,7 +329,7 @@ def _rate_sd(
     reason = "" if moments.variance > 0 else "no spread beyond the noise of the attempts"
     low, high = _moment_limits(moments.variance, se, setting, limits)
     if setting.level is not None and setting.population != NEW_TASKS:
-        low, high = heterogeneity_gain_limits(n, c, 2, moments.variance, setting.tail)
+        low, high = heterogeneity_gain_hull_limits(n, c, 2, moments.variance, setting.tail)
     bottom, top = (None if math.isnan(v) else math.sqrt(max(v, 0.0)) for v in (low, high))
     error = se / (2 * moments.sd) if moments.sd > 0 and not math.isnan(se) else None
     return RateMomentEstimate(
@@ -324,7 +337,7 @@ def _rate_sd(
     )
 
 
-def _skewness(
+def _rate_skewness(
     n: Ints, c: Ints, moments: RateMoments, setting: IntervalSetting, sd: RateMomentEstimate,
     limits: Sequence[tuple[Floats, Floats]],
 ) -> RateMomentEstimate:  # fmt: skip

@@ -17,7 +17,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.metrics.pass_k import unique_pairs
-from passk_cli.metrics.polynomials import Polynomial
+from passk_cli.metrics.polynomials import SuccessRatePolynomial
 
 # The first grid has separate points for logit m and for log s. The grid points of ν and ω are the
 # same.
@@ -26,15 +26,15 @@ _LOG_SIZE_GRID = np.linspace(np.log(0.05), np.log(3000.0), 10)
 _POINT_MASS_GRID = np.linspace(0.0, 0.8, 5)
 _REFINED_GRID_POINTS = (9, 9, 5, 5)
 _GRID_ROUNDS = 3
-_RELEVANT_WEIGHT_RATIO = 2e-3
+_REFINED_RANGE_WEIGHT_RATIO = 2e-3
 _KEPT_WEIGHT_RATIO = 1e-3
 # _PRIOR_CENTRE_OF_SIZE is the centre of the logistic prior of log s. Under the logistic prior of
 # log s, widely spread rates and nearly equal rates are both plausible. A flat prior would cut off
 # the tail of the posterior if rates are near 1.
 _PRIOR_CENTRE_OF_SIZE = 5.0
-# _PRIOR_NO_POINT_MASS is the prior probability that the model has no point mass at 0. The prior
-# probability of no point mass at 1 is the same.
-_PRIOR_NO_POINT_MASS = 0.5
+# _PRIOR_CHANCE_OF_NO_POINT_MASS is the prior probability that the model has no point mass at 0. The
+# prior probability of no point mass at 1 is the same.
+_PRIOR_CHANCE_OF_NO_POINT_MASS = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,14 +91,14 @@ class RatePosterior:
     always_share: Floats
     posterior_weights: Floats
 
-    def polynomial_mean_and_variance(self, value: Polynomial) -> tuple[Floats, Floats]:
+    def polynomial_mean_and_variance(self, value: SuccessRatePolynomial) -> tuple[Floats, Floats]:
         """The mean and the variance of the average of a polynomial over tasks, at each grid
         point."""
         first, second = self.expectation_sums([value, value.square])
         tasks = self.histogram.task_count
         return first[0] / tasks, np.maximum(first[1] - second[0], 0.0) / tasks**2
 
-    def expectation_sums(self, values: Sequence[Polynomial]) -> tuple[Floats, Floats]:
+    def expectation_sums(self, values: Sequence[SuccessRatePolynomial]) -> tuple[Floats, Floats]:
         """The sum over tasks of the expectation of each polynomial, and the sum of the squared
         expectation.
 
@@ -108,7 +108,7 @@ class RatePosterior:
         a, b = self.a[:, None] + t.c, self.b[:, None] + (t.n - t.c)
         sums, squares = np.empty((2, len(values), len(self.posterior_weights)))
         inside = (t.c > 0) & (t.c < t.n)
-        lumps = [self._point_mass_share(at) for at in np.flatnonzero(~inside).tolist()]
+        lumps = [self._point_mass_share_and_rate(at) for at in np.flatnonzero(~inside).tolist()]
         for i, value in enumerate(values):
             expectations = value.beta_expectation(a, b)
             sums[i] = (expectations[:, inside] @ t.task_counts[inside])[self.beta_index]
@@ -122,7 +122,7 @@ class RatePosterior:
                 squares[i] += t.task_counts[at] * mixed**2
         return sums, squares
 
-    def _point_mass_share(self, at: int) -> tuple[int, Floats, float]:
+    def _point_mass_share_and_rate(self, at: int) -> tuple[int, Floats, float]:
         t = self.histogram
         passing = bool(t.c[at])
         lump = self.always_share if passing else self.never_share
@@ -153,7 +153,7 @@ def rate_posterior(tasks: CountHistogram) -> RatePosterior:
             weight = weights.sum(
                 axis=tuple(summed_axis for summed_axis in range(4) if summed_axis != axis)
             )
-            places = np.flatnonzero(weight > _RELEVANT_WEIGHT_RATIO * weight.max())
+            places = np.flatnonzero(weight > _REFINED_RANGE_WEIGHT_RATIO * weight.max())
             first, end = max(places[0] - 1, 0), min(places[-1] + 1, len(values) - 1)
             closer.append(np.linspace(values[first], values[end], points))
         axes = closer
@@ -183,7 +183,7 @@ def draw_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> 
     place = generator.random(rates.shape)
     tasks = posterior.histogram
     for at in np.flatnonzero((tasks.c == 0) | (tasks.c == tasks.n)).tolist():
-        _, share, rate = posterior._point_mass_share(at)
+        _, share, rate = posterior._point_mass_share_and_rate(at)
         same = np.flatnonzero((n == tasks.n[at]) & (c == tasks.c[at]))
         rates[:, same] = np.where(place[:, same] < share[point][:, None], rate, rates[:, same])
     return rates
@@ -232,9 +232,11 @@ def _log_prior(axes: Sequence[Floats]) -> Floats:
     distance = np.abs(sizes - np.log(_PRIOR_CENTRE_OF_SIZE))
     shares = []
     for lump in lumps:
-        log = np.full(len(lump), np.log((1.0 - _PRIOR_NO_POINT_MASS) * (lump[1] - lump[0])))
+        log = np.full(
+            len(lump), np.log((1.0 - _PRIOR_CHANCE_OF_NO_POINT_MASS) * (lump[1] - lump[0]))
+        )
         if lump[0] == 0.0:
-            log[0] = np.log(_PRIOR_NO_POINT_MASS)
+            log[0] = np.log(_PRIOR_CHANCE_OF_NO_POINT_MASS)
         shares.append(log)
     return np.asarray(
         (-np.abs(means) / 2 - np.log1p(np.exp(-np.abs(means))))[:, None, None, None]

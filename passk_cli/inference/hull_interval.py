@@ -26,13 +26,13 @@ from passk_cli.inference.mixing_distribution import (
 )
 from passk_cli.inference.roots import find_root
 from passk_cli.limits import MOST_ATTEMPTS_ONE_BY_ONE
-from passk_cli.metrics.pass_k import pass_hat_k_pairs
-from passk_cli.metrics.polynomials import Polynomial, pass_hat_k_polynomial, sum_of_terms
+from passk_cli.metrics.pass_k import pass_hat_k_per_pair
+from passk_cli.metrics.polynomials import SuccessRatePolynomial, pass_hat_k_polynomial, sum_of_terms
 from passk_cli.metrics.registry import Metric
 
 # A mean near 0 has a lognormal instead of a Beta distribution if its coefficient of variation is
-# above _LOGNORMAL_VARIATION.
-_LOGNORMAL_VARIATION = 0.5
+# above _MIN_LOGNORMAL_VARIATION.
+_MIN_LOGNORMAL_VARIATION = 0.5
 # A quantile with a logit below _LOWEST or above _HIGHEST is set to 0 or 1.
 _LOWEST, _HIGHEST = -80.0, 36.0
 # A mean is at least _SMALLEST_MEAN, because the square of a smaller number would be 0 in floating
@@ -41,15 +41,15 @@ _SMALLEST_MEAN = 1e-140
 
 
 @dataclass(frozen=True)
-class HullInterval:
+class PosteriorPivotHullInterval:
     """The limits of the mean that a metric would have over these tasks with infinitely many
     attempts.
 
     estimate : unbiased estimate of the mean.
     error_distribution : distribution of the error, which is the estimate minus the true mean.
     posterior_weights : posterior probability of each grid point.
-    posterior_means, posterior_variances : posterior mean and variance of the mean of the metric, at
-        each grid point.
+    posterior_means, metric_variances_at_grid_points : posterior mean and variance of the mean of
+        the metric, at each grid point.
     metric_polynomial : the metric as a polynomial in the success rate.
     describes_complement : whether the fields describe 1 − metric instead of the metric.
     """
@@ -58,9 +58,9 @@ class HullInterval:
     error_distribution: ErrorDistribution
     posterior_weights: Floats
     posterior_means: Floats
-    posterior_variances: Floats
+    metric_variances_at_grid_points: Floats
     histogram: CountHistogram
-    metric_polynomial: Polynomial
+    metric_polynomial: SuccessRatePolynomial
     describes_complement: bool = False
 
     def limits(self, tail: float) -> tuple[float, float]:
@@ -96,7 +96,7 @@ class HullInterval:
                 float(
                     self.posterior_weights
                     @ moment_matched_cdf(
-                        float(expit(at)), self.posterior_means, self.posterior_variances
+                        float(expit(at)), self.posterior_means, self.metric_variances_at_grid_points
                     )
                 )
                 - p
@@ -104,7 +104,8 @@ class HullInterval:
 
         mean = float(self.posterior_weights @ self.posterior_means)
         square = float(
-            self.posterior_weights @ (self.posterior_variances + (self.posterior_means - mean) ** 2)
+            self.posterior_weights
+            @ (self.metric_variances_at_grid_points + (self.posterior_means - mean) ** 2)
         )
         low = high = float(np.clip(logit(mean), _LOWEST, _HIGHEST))
         step = 3.0 * min(math.sqrt(square) / max(mean * (1.0 - mean), 1e-300), 5.0) + 1e-6
@@ -119,7 +120,9 @@ class HullInterval:
         return float(expit(find_root(excess, low, high, 1e-10)))
 
 
-def hull_of_mean(metric: Metric, tasks: CountHistogram) -> HullInterval | None:
+def posterior_pivot_hull_of_mean(
+    metric: Metric, tasks: CountHistogram
+) -> PosteriorPivotHullInterval | None:
     """The hull interval of a metric's mean, from a hierarchical posterior and a bootstrap pivot.
 
     tasks : attempts n and passes c of the tasks; every n is at least k.
@@ -127,7 +130,7 @@ def hull_of_mean(metric: Metric, tasks: CountHistogram) -> HullInterval | None:
 
     >>> from passk_cli.metrics.registry import parse_metric
     >>> tasks = count_histogram(np.full(50, 4), np.arange(50) % 5)
-    >>> bounds = hull_of_mean(parse_metric("pass@4"), tasks)
+    >>> bounds = posterior_pivot_hull_of_mean(parse_metric("pass@4"), tasks)
     >>> [round(limit, 2) for limit in bounds.limits(0.025)]
     [0.71, 0.9]
     """
@@ -140,14 +143,14 @@ def hull_of_mean(metric: Metric, tasks: CountHistogram) -> HullInterval | None:
         # The probability that all k attempts fail is computed directly and not as 1 − pass@k,
         # because pass@k rounds to 1 if this probability is tiny.
         if len(value.terms) == 1 and value.terms[0][2:] == (0, metric.k):
-            return pass_hat_k_pairs(n, n - c, metric.k)
+            return pass_hat_k_per_pair(n, n - c, metric.k)
         values = metric.values(n, c)
         return 1.0 - values if complement else values
 
     estimate = float(statistic(tasks.n, tasks.c) @ tasks.task_counts) / tasks.task_count
     error = error_distribution(mixing_distribution(tasks), (statistic, value.value_at))
     posterior = rate_posterior(tasks)
-    return HullInterval(
+    return PosteriorPivotHullInterval(
         estimate,
         error,
         posterior.posterior_weights,
@@ -181,7 +184,7 @@ class MetricCounts:
 
     def limits(self, tail: float) -> tuple[float, float]:
         """The lower and the upper limit of the hull interval at a tail probability; see
-        `HullInterval.limits`.
+        `PosteriorPivotHullInterval.limits`.
 
         If there is only one task, the limits are the values of the metric at the exact limits of
         the success rate (Clopper & Pearson 1934), extended to include the estimate. Each limit is
@@ -209,13 +212,13 @@ class MetricCounts:
 
 @lru_cache(maxsize=1 << 12)
 def _cached_limits(metric: Metric, tasks: CountHistogram, tail: float) -> tuple[float, float]:
-    bounds = hull_of_mean(metric, tasks)
+    bounds = posterior_pivot_hull_of_mean(metric, tasks)
     if bounds is None:
         raise ValueError(f"{metric.name} does not support the hull interval")
     return bounds.limits(tail)
 
 
-def heterogeneity_gain_limits(
+def heterogeneity_gain_hull_limits(
     n: Ints, c: Ints, k: int, gain: float, tail: float
 ) -> tuple[float, float]:
     """Limits of the gain Δ_k = mean p^k − (mean p)^k over these tasks, by the hull method.
@@ -232,7 +235,7 @@ def heterogeneity_gain_limits(
     slope = k * float((c / n).mean()) ** (k - 1)
     error = error_distribution(
         mixing_distribution(tasks),
-        (lambda n, c: pass_hat_k_pairs(n, c, k) - slope * c / n, lambda p: p**k - slope * p),
+        (lambda n, c: pass_hat_k_per_pair(n, c, k) - slope * c / n, lambda p: p**k - slope * p),
     )
     posterior = rate_posterior(tasks)
     sums, squares = posterior.expectation_sums(
@@ -290,7 +293,7 @@ def _beta_or_lognormal_cdf(x: float, mean: Floats, variance: Floats) -> Floats:
 
     mean = np.maximum(mean, _SMALLEST_MEAN)
     relative = np.maximum(variance / mean**2, 1e-14)
-    scarce = relative > _LOGNORMAL_VARIATION**2
+    scarce = relative > _MIN_LOGNORMAL_VARIATION**2
     size = np.maximum((1.0 - mean) / (mean * relative) - 1.0, 0.1)
     below: Floats = betainc(np.maximum(mean * size, _SMALLEST_MEAN), (1.0 - mean) * size, x)
     if scarce.any() and x > 0:

@@ -27,9 +27,9 @@ _SIMILAR_DIFFICULTY_TASKS = 10
 # The standard deviation of a normal distribution is _SD_PER_MAD times its median absolute
 # deviation.
 _SD_PER_MAD = 1.4826
-# passk compares the texts of a submission only with the texts of the _MAX_TEXT_PARTNERS other
-# submissions that have the most equal texts.
-_MAX_TEXT_PARTNERS = 3
+# passk compares the texts of a submission only with the texts of the _MAX_TEXT_PARTNER_SUBMISSIONS
+# other submissions that have the most equal texts.
+_MAX_TEXT_PARTNER_SUBMISSIONS = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,21 +37,21 @@ class ClosestPartners:
     """For each submission, the partner that agrees with it most, beyond what the difficulty of the
     tasks explains.
 
-    agreeing_outcomes, shared_outcomes : number of equal outcomes, and number of outcomes that both
-        submissions have.
+    agreeing_outcomes, compared_outcome_counts : number of equal outcomes, and number of outcomes
+        that both submissions have.
     expected_agreeing_outcomes : expected number of equal outcomes if outcomes are compared between
         different tasks of similar difficulty.
     p : p-value, adjusted for all pairs.
-    fits_difficulty_better : whether the submission fits the difficulty of the tasks at least as
-        well as the partner does. Only tasks with different outcomes are compared.
+    has_better_fit_than_partner : whether the submission fits the difficulty of the tasks at least
+        as well as the partner does. Only tasks with different outcomes are compared.
     """
 
     partner: Indices
     agreeing_outcomes: Ints
-    shared_outcomes: Ints
+    compared_outcome_counts: Ints
     expected_agreeing_outcomes: Floats
     p: Floats
-    fits_difficulty_better: Bools
+    has_better_fit_than_partner: Bools
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,8 +59,8 @@ class CertainTasksTest:
     """A test for too many tasks with a pass rate of exactly 0 or 1. Only tasks with several
     attempts count.
 
-    certain_task_counts, repeated_task_counts : number of tasks with a pass rate of 0 or 1, and
-        number of tasks with several attempts.
+    certain_task_counts, several_attempt_task_counts : number of tasks with a pass rate of 0 or 1,
+        and number of tasks with several attempts.
     expected_certain_tasks : expected number of tasks with a pass rate of 0 or 1, given the
         submission's ability and the difficulty of the tasks.
     p : p-value of the hypothesis that difficulty explains `certain_task_counts`, adjusted for all
@@ -68,7 +68,7 @@ class CertainTasksTest:
     """
 
     certain_task_counts: Ints
-    repeated_task_counts: Ints
+    several_attempt_task_counts: Ints
     expected_certain_tasks: Floats
     p: Floats
 
@@ -78,12 +78,12 @@ class SelectiveOmissionTest:
     """Attempts that a submission lacks although most submissions have them.
 
     missing_attempts : number of missing attempts of each submission.
-    usual_total_attempts : usual total number of attempts of a submission.
+    usual_attempts_of_submission : usual total number of attempts of a submission.
     p : p-value of the hypothesis that attempts are missing at random, adjusted for all submissions.
     """
 
     missing_attempts: Ints
-    usual_total_attempts: int
+    usual_attempts_of_submission: int
     p: Floats
 
 
@@ -169,7 +169,7 @@ def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
     agreeing, shared, expected = [], [], []
     for submission, partner_row in enumerate(partner):
         counts = (n[submission], c[submission]), (n[partner_row], c[partner_row])
-        matches, common = _agreeing_outcomes(*counts)
+        matches, common = _agreeing_and_compared_outcomes(*counts)
         agreeing.append(int(matches.sum()))
         shared.append(int(common.sum()))
         expected.append(
@@ -186,7 +186,9 @@ def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
     )  # fmt: skip
 
 
-def _agreeing_outcomes(first: tuple[Ints, Ints], second: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+def _agreeing_and_compared_outcomes(
+    first: tuple[Ints, Ints], second: tuple[Ints, Ints]
+) -> tuple[Ints, Ints]:
     (n, c), (n_other, c_other) = first, second
     return (
         np.minimum(c, c_other) + np.minimum(n - c, n_other - c_other), np.minimum(n, n_other)
@@ -197,7 +199,7 @@ def _agreement_at_different_tasks(
     first: tuple[Ints, Ints], second: tuple[Ints, Ints], tasks: Indices
 ) -> float:
     (n, c), (n_other, c_other) = first, second
-    matches, common = _agreeing_outcomes(
+    matches, common = _agreeing_and_compared_outcomes(
         (n[tasks, None], c[tasks, None]), (n_other[None, tasks], c_other[None, tasks])
     )
     different = ~np.eye(len(tasks), dtype=bool)
@@ -294,19 +296,26 @@ def equal_texts_test(
     submissions : number of submissions.
     """
     words, judged, group = (
-        _attempt_matrix(submissions, submission, _row_codes(task, *keys), times)
+        _sparse_attempt_count_matrix(
+            submissions, submission, _codes_of_distinct_rows(task, *keys), times
+        )
         for keys in ((text,), (passed, text), (passed,))
     )
     equal = (words @ (words > 0).T).toarray()
     np.fill_diagonal(equal, 0)
     all_judged, all_groups = judged.sum(axis=0), group.sum(axis=0)
-    of_judged, of_group = _row_codes(task, passed, text), _row_codes(task, passed)
+    of_judged, of_group = (
+        _codes_of_distinct_rows(task, passed, text),
+        _codes_of_distinct_rows(task, passed),
+    )
     pairs = submissions * (submissions - 1) / 2
     partner, p = np.full(submissions, -1), np.ones(submissions)
     for row in range(submissions):
         rows = submission == row
         texts, groups = of_judged[rows], of_group[rows]
-        for candidate in np.argsort(-equal[row], kind="stable")[:_MAX_TEXT_PARTNERS].tolist():
+        for candidate in np.argsort(-equal[row], kind="stable")[
+            :_MAX_TEXT_PARTNER_SUBMISSIONS
+        ].tolist():
             if not equal[row, candidate]:
                 continue
             same = judged[[candidate]].toarray()[0][texts]
@@ -316,25 +325,27 @@ def equal_texts_test(
                 all_groups[groups] - group[[row]].toarray()[0][groups] - partner_attempts
             )
             chance = 1 - (1 - (third + 0.5) / (third_attempts + 1)) ** partner_attempts
-            tail = _chance_of_at_least(chance, int((same > 0).sum())) * pairs
+            tail = _poisson_binomial_upper_tail(chance, int((same > 0).sum())) * pairs
             if partner[row] < 0 or tail < p[row]:
                 partner[row], p[row] = candidate, min(tail, 1.0)
     number = np.where(partner < 0, 0, equal[np.arange(submissions), partner])
     return EqualTextsTest(partner, number, np.asarray(words.sum(axis=1)), p)
 
 
-def _attempt_matrix(submissions: int, submission: Ints, code: Ints, times: Ints) -> Any:
+def _sparse_attempt_count_matrix(
+    submissions: int, submission: Ints, code: Ints, times: Ints
+) -> Any:
     from scipy.sparse import csr_array
 
     shape = (submissions, int(code.max(initial=-1)) + 1)
     return csr_array((times, (submission, code)), shape=shape)
 
 
-def _row_codes(*columns: Ints) -> Ints:
+def _codes_of_distinct_rows(*columns: Ints) -> Ints:
     return np.unique(np.stack(columns), axis=1, return_inverse=True)[1].ravel()
 
 
-def _chance_of_at_least(chance: Floats, number: int) -> float:
+def _poisson_binomial_upper_tail(chance: Floats, number: int) -> float:
     from passk_cli.inference.flips import poisson_binomial
 
     return float(poisson_binomial(chance)[number:].sum())

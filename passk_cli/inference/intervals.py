@@ -13,8 +13,8 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints, group_by, row_blocks
 from passk_cli.errors import ParameterError
 from passk_cli.inference.binomial_rate import rate_limits
-from passk_cli.inference.bootstrap_weights import bootstrap_means, cluster_totals
-from passk_cli.inference.difference import DifferenceDistribution, difference_distribution
+from passk_cli.inference.bootstrap_weights import bootstrap_means, cluster_totals_and_sizes
+from passk_cli.inference.difference import StudentDifferenceDistribution, difference_distribution
 from passk_cli.inference.discordance import score_equivalence_p, score_limits
 from passk_cli.inference.lognormal_mean import amount_limit_distances
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
@@ -24,7 +24,7 @@ from passk_cli.inference.weighted_means import (
     STANDARD_NORMAL,
     BootstrapDistribution,
     dirichlet_quantiles,
-    distinct_values_per_row,
+    distinct_values_and_counts_per_row,
 )
 from passk_cli.suggestions import did_you_mean_or_list
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 # The default methods are the narrowest methods with enough coverage in all cases of
 # benchmarks/coverage.md. The interval of a difference comes from the distribution of the test
 # statistic (benchmarks/difference.md).
-DEFAULT_METHODS = {NEW_TASKS: "guard", THESE_TASKS: "hull"}
+DEFAULT_METHOD_BY_POPULATION = {NEW_TASKS: "guard", THESE_TASKS: "hull"}
 GUARDED_T = "guarded-t"
-DEFAULT_DIFFERENCE_METHODS = {NEW_TASKS: GUARDED_T, THESE_TASKS: "hull"}
+DIFFERENCE_METHOD_BY_POPULATION = {NEW_TASKS: GUARDED_T, THESE_TASKS: "hull"}
 # PAIRED_SCORE is the interval method for task differences that are −1, 0 or 1.
 PAIRED_SCORE = "paired-score"
 # LOGIT_T is the interval method for values that are corrected by labels.
@@ -67,11 +67,12 @@ class IntervalData:
     resampled_means : for "these tasks" and the method `percentile`, the means with resampled
         attempts, or None.
     mixed_task_count : for "these tasks", the number of tasks with both passes and failures.
-    metric_counts : for "these tasks", the counts from which the values were computed. The tuple is
-        empty if the metric needs more than counts. A difference has one entry per model.
+    metrics_with_attempt_counts : for "these tasks", the counts from which the values were computed.
+        The tuple is empty if the metric needs more than counts. A difference has one entry per
+        model.
     variance_floor : for differences, the lower bound for the variance of the mean.
-    difference_bounds : for differences with missing outcomes, the smallest and the largest possible
-        values.
+    difference_bounds_with_missing : for differences with missing outcomes, the smallest and the
+        largest possible values.
     hidden_variance : for corrected values, the part of the variance of the mean that the values do
         not show.
     label_degrees_of_freedom : for corrected values, the degrees of freedom that the labels allow;
@@ -89,9 +90,9 @@ class IntervalData:
     clusters: Ints | None = None
     resampled_means: Floats | None = None
     mixed_task_count: int = 0
-    metric_counts: tuple[MetricCounts, ...] = ()
+    metrics_with_attempt_counts: tuple[MetricCounts, ...] = ()
     variance_floor: float = 0.0
-    difference_bounds: tuple[Floats, Floats] | None = None
+    difference_bounds_with_missing: tuple[Floats, Floats] | None = None
     hidden_variance: float = 0.0
     label_degrees_of_freedom: int | None = None
     labelled_values_near_bound: Floats | None = None
@@ -109,11 +110,11 @@ class IntervalData:
         return self.lower_bound == 0.0 and math.isinf(self.upper_bound)
 
     @cached_property
-    def unit_totals(self) -> tuple[Floats, Floats]:
+    def unit_totals_and_sizes(self) -> tuple[Floats, Floats]:
         """The sum of the values and the number of tasks in each unit (a cluster or one task)."""
         if self.clusters is None:
             return self.values, np.ones(len(self.values))
-        totals, sizes = cluster_totals(self.values[:, None], self.clusters)
+        totals, sizes = cluster_totals_and_sizes(self.values[:, None], self.clusters)
         return totals[:, 0], sizes
 
     @cached_property
@@ -125,7 +126,7 @@ class IntervalData:
         the standard deviation s of the values.
         Source: Miller 2024, equation 4.
         """
-        totals, sizes = self.unit_totals
+        totals, sizes = self.unit_totals_and_sizes
         units = len(sizes)
         if units < 2:
             return None
@@ -138,7 +139,7 @@ class IntervalData:
         )
 
     @property
-    def guard_size(self) -> float:
+    def guard_atom_size_in_tasks(self) -> float:
         """The size of a guard atom in tasks. With clusters of m tasks, the size is Σ m² / Σ m,
         which is the cluster size averaged over tasks.
 
@@ -148,7 +149,7 @@ class IntervalData:
         coverage of only 88 to 95 % if cluster sizes have a lognormal or Pareto distribution
         (benchmarks/coverage.md).
         """
-        sizes = self.unit_totals[1]
+        sizes = self.unit_totals_and_sizes[1]
         return float(sizes @ sizes / sizes.sum())
 
     @property
@@ -264,14 +265,14 @@ def intervals(
     >>> [round(limits.low, 3) for limits in intervals(samples, "guard")]
     [-0.871, -0.393]
     """
-    name = check_method(method, level, population)
+    name = checked_method_name(method, level, population)
     requested, tail = METHODS[name], (1.0 - level) / 2.0
     places: dict[str, list[int]] = {}
     for at, sample in enumerate(samples):
         bounds = math.isfinite(sample.lower_bound) and math.isfinite(sample.upper_bound)
         bounds |= requested.for_amounts and sample.is_amount
         suits = (bounds or not requested.needs_bounds) and (
-            sample.metric_counts or not requested.needs_counts
+            sample.metrics_with_attempt_counts or not requested.needs_counts
         )
         method_name = name if suits else requested.alternative_method
         if sample.label_degrees_of_freedom is not None and not METHODS[name].for_differences:
@@ -334,7 +335,9 @@ def equivalence_p_values(
         return [_equivalence_p(sample, margin, method, population) for sample in samples]
     limits = intervals(samples, method, population=population)
     return [
-        math.nan if limit.low is None else score_equivalence_p(*_discordant_counts(sample), margin)
+        math.nan
+        if limit.low is None
+        else score_equivalence_p(*_task_and_discordant_counts(sample), margin)
         for limit, sample in zip(limits, samples, strict=True)
     ]
 
@@ -356,18 +359,18 @@ def _equivalence_p(sample: IntervalData, margin: float, method: str, population:
     return _SMALLEST if least >= 0 else math.exp(find_root(room, low, high, 1e-6))
 
 
-def check_method(method: str | None, level: float, population: str) -> str:
+def checked_method_name(method: str | None, level: float, population: str) -> str:
     """The method's name. Errors: ParameterError for an invalid method, level or population."""
-    if population not in DEFAULT_METHODS:
+    if population not in DEFAULT_METHOD_BY_POPULATION:
         raise ParameterError(
             f"there is no population named {population!r};"
-            f" {did_you_mean_or_list(population, DEFAULT_METHODS)}"
+            f" {did_you_mean_or_list(population, DEFAULT_METHOD_BY_POPULATION)}"
         )
     if not 0.0 < level < 1.0:
         raise ParameterError(
             f"the confidence level must be above 0 and below 1 (for example 0.95); got {level:g}"
         )
-    name = method or DEFAULT_METHODS[population]
+    name = method or DEFAULT_METHOD_BY_POPULATION[population]
     if name not in METHODS:
         raise ParameterError(
             f"there is no interval method named {name!r}; {did_you_mean_or_list(name, METHODS)}"
@@ -441,7 +444,7 @@ def _remark_without_spread(
 # levels of 90, 95 and 99 %, for every number of tasks from 2 to 500 and every success rate
 # (benchmarks/coverage.md). A weight of 1 would give the Clopper–Pearson interval.
 _MAX_GUARD_WEIGHT = 0.93
-_GUARD_WEIGHT_DECAY = 8.0
+_GUARD_WEIGHT_SPREAD_DECAY = 8.0
 
 
 def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
@@ -484,7 +487,7 @@ def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
     return np.where(
         all_on_bound,
         _MAX_GUARD_WEIGHT,
-        0.5 + (_MAX_GUARD_WEIGHT - 0.5) * np.exp(-_GUARD_WEIGHT_DECAY * spread),
+        0.5 + (_MAX_GUARD_WEIGHT - 0.5) * np.exp(-_GUARD_WEIGHT_SPREAD_DECAY * spread),
     )
 
 
@@ -504,7 +507,7 @@ def total_distances_to_bound(
     return np.where(away > ROUNDING_TOLERANCE * sizes * np.abs(opposite - bound), away, 0.0)
 
 
-def _guarded_bootstrap(
+def _guard_method_limits(
     samples: Sequence[IntervalData], tail: float
 ) -> list[Limits | _UndefinedLimitsError]:
     places = [at for at, sample in enumerate(samples) if not sample.is_amount]
@@ -513,7 +516,7 @@ def _guarded_bootstrap(
         zip(places, _bounded_guard_limits([samples[at] for at in places], tail), strict=True)
     )
     for at, sample in enumerate(samples):
-        units = len(sample.unit_totals[1])
+        units = len(sample.unit_totals_and_sizes[1])
         if sample.is_amount and units < 2:
             answers[at] = _too_few_units_error(sample)
         elif sample.is_amount:
@@ -527,16 +530,20 @@ def _guarded_bootstrap(
 
 def _bounded_guard_limits(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
     answers: dict[int, Limits] = {}
-    for places in _sample_batches(samples, lambda s: (s.clusters is None, len(s.unit_totals[1]))):
+    for places in _sample_batches(
+        samples, lambda s: (s.clusters is None, len(s.unit_totals_and_sizes[1]))
+    ):
         part = [samples[at] for at in places]
         if part[0].clusters is None:
-            atoms, counts = distinct_values_per_row(np.stack([sample.values for sample in part]))
+            atoms, counts = distinct_values_and_counts_per_row(
+                np.stack([sample.values for sample in part])
+            )
             sizes = np.ones_like(atoms)
             size = np.ones((len(part), 1))
         else:
-            atoms, sizes = map(np.stack, zip(*(s.unit_totals for s in part), strict=True))
+            atoms, sizes = map(np.stack, zip(*(s.unit_totals_and_sizes for s in part), strict=True))
             counts = np.ones_like(atoms)
-            size = np.array([[sample.guard_size] for sample in part])
+            size = np.array([[sample.guard_atom_size_in_tasks] for sample in part])
         low, high = (
             np.array([[getattr(s, end)] for s in part]) for end in ("lower_bound", "upper_bound")
         )
@@ -568,7 +575,7 @@ def _bootstrap_quantile(sample: IntervalData, p: float) -> float:
     return float(law[min(max(math.ceil(p * len(law)) - 1, 0), len(law) - 1)])
 
 
-def _percentile(sample: IntervalData, tail: float) -> Limits:
+def _percentile_limits(sample: IntervalData, tail: float) -> Limits:
     if sample.resampled_means is not None:
         low, high = np.quantile(sample.resampled_means, [tail, 1 - tail])
         return float(low), float(high)
@@ -603,7 +610,7 @@ def acceleration(sample: IntervalData) -> float:
     estimates minus each leave-one-out estimate. Without clusters, d is proportional to x − x̄. If
     all differences d are 0, the acceleration is 0.
     """
-    totals, sizes = sample.unit_totals
+    totals, sizes = sample.unit_totals_and_sizes
     means = (totals.sum() - totals) / (sizes.sum() - sizes)
     d = means.mean() - means
     largest = float(np.abs(d).max())
@@ -623,11 +630,11 @@ def _student_t(sample: IntervalData, tail: float) -> Limits:
 
     if sample.se is None:
         raise _too_few_units_error(sample)
-    reach = float(stdtrit(len(sample.unit_totals[1]) - 1, 1 - tail)) * sample.se
+    reach = float(stdtrit(len(sample.unit_totals_and_sizes[1]) - 1, 1 - tail)) * sample.se
     return sample.mean - reach, sample.mean + reach
 
 
-def _corrected_limits(
+def _limits_of_corrected_values(
     samples: Sequence[IntervalData], tail: float
 ) -> list[Limits | _UndefinedLimitsError]:
     limits = [_logit_t(sample, tail) for sample in samples]
@@ -651,7 +658,7 @@ def _logit_t(sample: IntervalData, tail: float) -> Limits | _UndefinedLimitsErro
     share, error = (sample.mean - sample.lower_bound) / width, sample.se / width
     margin = min(max(error, ROUNDING_TOLERANCE), 0.5)
     at = min(max(share, margin), 1.0 - margin)
-    degrees = min(sample.label_degrees_of_freedom, len(sample.unit_totals[1]) - 1)
+    degrees = min(sample.label_degrees_of_freedom, len(sample.unit_totals_and_sizes[1]) - 1)
     reach = float(stdtrit(degrees, 1 - tail)) * error / (at * (1.0 - at))
     odds = math.log(at / (1.0 - at))
     low, high = (0.5 + 0.5 * math.tanh((odds + way * reach) / 2) for way in (-1, 1))
@@ -676,11 +683,11 @@ def _jackknife(sample: IntervalData, tail: float) -> Limits:
 
 
 def _hull(sample: IntervalData, tail: float) -> Limits:
-    limits = [passes.limits(tail) for passes in sample.metric_counts]
+    limits = [passes.limits(tail) for passes in sample.metrics_with_attempt_counts]
     if len(limits) == 1:
         return limits[0]
     (low, high), (other_low, other_high) = limits
-    first, second = (passes.mean for passes in sample.metric_counts)
+    first, second = (passes.mean for passes in sample.metrics_with_attempt_counts)
     difference = first - second
     below = math.hypot(first - low, other_high - second)
     above = math.hypot(high - first, second - other_low)
@@ -710,7 +717,7 @@ def _paired_score(
     answers: dict[int, Limits | _UndefinedLimitsError] = {}
     tables: dict[int, list[tuple[int, int, int]]] = {}
     for at, sample in enumerate(samples):
-        tasks, plus, minus = _discordant_counts(sample)
+        tasks, plus, minus = _task_and_discordant_counts(sample)
         size = np.abs(sample.values)
         if sample.clusters is not None or (sample.lower_bound, sample.upper_bound) != (-1.0, 1.0):
             answers[at] = _UndefinedLimitsError(
@@ -729,25 +736,34 @@ def _paired_score(
     return [answers[at] for at in range(len(samples))]
 
 
-def _discordant_counts(sample: IntervalData) -> tuple[int, int, int]:
+def _task_and_discordant_counts(sample: IntervalData) -> tuple[int, int, int]:
     d = sample.values
     return len(d), int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
 
 
 def difference_distributions(
     samples: Sequence[IntervalData],
-) -> Iterator[tuple[list[int], DifferenceDistribution]]:
+) -> Iterator[tuple[list[int], StudentDifferenceDistribution]]:
     """Distributions of mean differences in batches, with the indices of the samples."""
 
     def tasks(sample: IntervalData) -> Hashable:
         codes = b"" if sample.clusters is None else sample.clusters.tobytes()
-        return len(sample.values), codes, sample.upper_bound, sample.difference_bounds is not None
+        return (
+            len(sample.values),
+            codes,
+            sample.upper_bound,
+            sample.difference_bounds_with_missing is not None,
+        )
 
     for batch in _sample_batches(samples, tasks):
         for block in row_blocks(len(batch), len(samples[batch[0]].values), _MAX_BLOCK_DIFFERENCES):
             places = batch[block]
             part = [samples[at] for at in places]
-            ranges = [sample.difference_bounds for sample in part if sample.difference_bounds]
+            ranges = [
+                sample.difference_bounds_with_missing
+                for sample in part
+                if sample.difference_bounds_with_missing
+            ]
             yield (
                 places,
                 difference_distribution(
@@ -767,14 +783,14 @@ def difference_distributions(
             )
 
 
-def _guarded_t(
+def _guarded_t_limits(
     samples: Sequence[IntervalData], tail: float
 ) -> list[Limits | _UndefinedLimitsError]:
     answers: dict[int, Limits | _UndefinedLimitsError] = {}
     for at, sample in enumerate(samples):
         if sample.lower_bound != -sample.upper_bound:
             answers[at] = _UndefinedLimitsError("the method needs differences between two models")
-        elif math.isinf(sample.upper_bound) and len(sample.unit_totals[1]) < 2:
+        elif math.isinf(sample.upper_bound) and len(sample.unit_totals_and_sizes[1]) < 2:
             answers[at] = _too_few_units_error(sample)
     usable = [at for at in range(len(samples)) if at not in answers]
     for places, law in difference_distributions([samples[at] for at in usable]):
@@ -796,7 +812,7 @@ def _require_one_attempt(sample: IntervalData) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class IntervalMethod:
+class IntervalMethodDefinition:
     """An interval method, with a function, a description and requirements.
 
     limits_function : function of a sample and a tail probability. It may raise
@@ -816,7 +832,7 @@ class IntervalMethod:
         unknown.
     for_amounts : whether the method is valid for amounts, which have no upper bound.
     for_differences : whether the method is for differences between two models.
-    only_for_unit_differences : whether the method is only for differences of −1, 0 and 1.
+    needs_pass_fail_differences : whether the method is only for differences of −1, 0 and 1.
     """
 
     limits_function: Callable[..., Any]
@@ -831,14 +847,14 @@ class IntervalMethod:
     alternative_method: str = ""
     for_amounts: bool = False
     for_differences: bool = False
-    only_for_unit_differences: bool = False
+    needs_pass_fail_differences: bool = False
 
 
 # METHODS maps the name of an interval method to the method. A new method needs one function and one
 # entry in METHODS.
-METHODS: dict[str, IntervalMethod] = {
-    "guard": IntervalMethod(
-        _guarded_bootstrap,
+METHODS: dict[str, IntervalMethodDefinition] = {
+    "guard": IntervalMethodDefinition(
+        _guard_method_limits,
         "guard, a Bayesian bootstrap with half a task added at the end of the scale",
         "rubin1981 learnedmiller2019",
         vectorised=True,
@@ -846,40 +862,45 @@ METHODS: dict[str, IntervalMethod] = {
         for_amounts=True,
         alternative_method="bca",
     ),
-    GUARDED_T: IntervalMethod(
-        _guarded_t,
+    GUARDED_T: IntervalMethodDefinition(
+        _guarded_t_limits,
         "Student's t with a guard for few tasks",
         "student1908",
         vectorised=True,
         for_differences=True,
     ),
-    "percentile": IntervalMethod(
-        _percentile,
+    "percentile": IntervalMethodDefinition(
+        _percentile_limits,
         "the percentile bootstrap",
         "efron1993",
         (NEW_TASKS, THESE_TASKS),
         needs_draws=True,
     ),
-    "bca": IntervalMethod(
+    "bca": IntervalMethodDefinition(
         _bca, "the BCa bootstrap", "efron1993", needs_draws=True, nearly_monotone_in_values=False
     ),
-    "t": IntervalMethod(_student_t, "Student's t", "student1908", nearly_monotone_in_values=False),
-    LOGIT_T: IntervalMethod(
-        _corrected_limits, "Student's t on the logit scale", "student1908", vectorised=True
+    "t": IntervalMethodDefinition(
+        _student_t, "Student's t", "student1908", nearly_monotone_in_values=False
     ),
-    "wilson": IntervalMethod(_wilson, "Wilson's score", "wilson1927"),
-    "clopper-pearson": IntervalMethod(
+    LOGIT_T: IntervalMethodDefinition(
+        _limits_of_corrected_values,
+        "Student's t on the logit scale",
+        "student1908",
+        vectorised=True,
+    ),
+    "wilson": IntervalMethodDefinition(_wilson, "Wilson's score", "wilson1927"),
+    "clopper-pearson": IntervalMethodDefinition(
         _clopper_pearson, "the method of Clopper and Pearson", "clopper1934"
     ),
-    PAIRED_SCORE: IntervalMethod(
+    PAIRED_SCORE: IntervalMethodDefinition(
         _paired_score,
         "a score interval with the critical value of the exact test",
         "tango1998 suissa1991",
         vectorised=True,
         for_differences=True,
-        only_for_unit_differences=True,
+        needs_pass_fail_differences=True,
     ),
-    "hull": IntervalMethod(
+    "hull": IntervalMethodDefinition(
         _hull,
         "the hull of a hierarchical posterior and a bootstrap of attempts",
         "",
@@ -887,7 +908,7 @@ METHODS: dict[str, IntervalMethod] = {
         needs_counts=True,
         alternative_method="jackknife",
     ),
-    "jackknife": IntervalMethod(
+    "jackknife": IntervalMethodDefinition(
         _jackknife,
         "the jackknife over attempts",
         "efron1993",
@@ -897,6 +918,6 @@ METHODS: dict[str, IntervalMethod] = {
 }
 # METHOD_CHOICES lists the methods that users can choose.
 METHOD_CHOICES = (*(name for name in METHODS if name != LOGIT_T), "none")
-# The methods in GUARDED_METHODS have guard atoms at the bounds of the values, so the bounds must be
-# known.
-GUARDED_METHODS = tuple(name for name, method in METHODS.items() if method.needs_bounds)
+# The methods in METHODS_THAT_NEED_BOUNDS have guard atoms at the bounds of the values, so the
+# bounds must be known.
+METHODS_THAT_NEED_BOUNDS = tuple(name for name, method in METHODS.items() if method.needs_bounds)

@@ -13,7 +13,7 @@ from passk_cli.inference.intervals import IntervalData
 from passk_cli.inference.random_streams import named_generator
 from passk_cli.inference.rounding import ROUNDING_TOLERANCE
 from passk_cli.metrics.registry import Metric
-from passk_cli.outcomes.attempts import AttemptValueCounts
+from passk_cli.outcomes.attempts import AttemptValuesByCell
 
 # If labels are scattered over attempts, intervals have enough coverage only up to k =
 # MAX_K_WITH_SCATTERED_LABELS.
@@ -30,8 +30,8 @@ MODEL_COMPARISON_MIN_TASKS = 30
 # of only 90 %.
 MIN_TASKS_OFF_BOUND = 5
 # Two attempts at a task must both pass (or both fail, depending on the metric) with a probability
-# of at least MIN_PAIR_PROBABILITY.
-MIN_PAIR_PROBABILITY = 0.07
+# of at least MIN_BOTH_PASS_OR_FAIL_PROBABILITY.
+MIN_BOTH_PASS_OR_FAIL_PROBABILITY = 0.07
 # The judge's pass rate of correct attempts and its pass rate of wrong attempts must differ by at
 # least _MIN_DISCRIMINATION.
 _MIN_DISCRIMINATION = 0.1
@@ -62,7 +62,7 @@ class JudgeLabels(NamedTuple):
     label_table : an array (tasks × 2 × 2) with the number of labelled attempts by verdict (fail,
         pass) and by true outcome (fail, pass).
 
-    >>> bag = AttemptValueCounts.from_rows([0, 0], [0.0, np.nan], [1, 3], [1, 1], cells=1)
+    >>> bag = AttemptValuesByCell.from_rows([0, 0], [0.0, np.nan], [1, 3], [1, 1], cells=1)
     >>> JudgeLabels.from_truth(np.array([4]), np.array([2]), bag).label_table.tolist()
     [[[0, 0], [1, 0]]]
     """
@@ -72,7 +72,7 @@ class JudgeLabels(NamedTuple):
     label_table: Ints
 
     @classmethod
-    def from_truth(cls, n: Ints, c: Ints, truth: AttemptValueCounts) -> JudgeLabels:
+    def from_truth(cls, n: Ints, c: Ints, truth: AttemptValuesByCell) -> JudgeLabels:
         """Labels from the true outcome of each attempt: 1, 0, or NaN for an unknown outcome."""
         table = np.zeros((len(n), 2, 2), dtype=np.int64)
         labelled = ~np.isnan(truth.value)
@@ -88,7 +88,7 @@ class JudgeLabels(NamedTuple):
         return label_counts
 
     @property
-    def passing_labels(self) -> Ints:
+    def passing_label_counts_by_task(self) -> Ints:
         """The number of attempts at each task with the label "pass"."""
         true: Ints = self.label_table[:, :, 1].sum(axis=1)
         return true
@@ -103,7 +103,7 @@ class JudgeLabels(NamedTuple):
         return JudgeLabels(self.n[tasks], self.c[tasks], self.label_table[tasks])
 
     @property
-    def guaranteed_labels_per_task(self) -> int:
+    def min_labels_per_labelled_task(self) -> int:
         """The largest k for which every labelled task has at least k labels, or labels for all
         attempts.
 
@@ -111,7 +111,7 @@ class JudgeLabels(NamedTuple):
         only one label.
 
         >>> table = np.array([[[0, 0], [1, 2]], [[0, 0], [0, 0]]])
-        >>> JudgeLabels(np.array([5, 5]), np.array([4, 2]), table).guaranteed_labels_per_task
+        >>> JudgeLabels(np.array([5, 5]), np.array([4, 2]), table).min_labels_per_labelled_task
         3
         """
         labelled = self.label_counts > 0
@@ -132,11 +132,13 @@ class JudgeLabels(NamedTuple):
         differs between strata, because `passk judge --list` chooses a different share of the
         attempts in each stratum for labelling.
         """
-        if self.guaranteed_labels_per_task:
+        if self.min_labels_per_labelled_task:
             return np.ones((len(self.n), 2))
         strata = JudgeStrata.from_labels(self)
-        size = np.bincount(strata.stratum_codes.ravel(), strata.attempt_counts.ravel(), 4)
-        code, label_counts = strata.stratum_codes, strata.label_counts
+        size = np.bincount(
+            strata.stratum_by_task_and_verdict.ravel(), strata.attempt_counts.ravel(), 4
+        )
+        code, label_counts = strata.stratum_by_task_and_verdict, strata.label_counts
         if np.any((label_counts == 0) & (size > 0)):
             code = np.broadcast_to(np.arange(2), code.shape)
             label_counts, size = (
@@ -160,7 +162,7 @@ class JudgeLabels(NamedTuple):
     def covers_unusually_few_tasks(self) -> bool:
         """Whether scattered labels cover fewer than half as many tasks as random labels would."""
         label_count, attempts = int(self.label_counts.sum()), int(self.n.sum())
-        if self.guaranteed_labels_per_task or self.is_complete or label_count < FEWEST_LABELS:
+        if self.min_labels_per_labelled_task or self.is_complete or label_count < FEWEST_LABELS:
             return False
         expected = float((1 - (1 - label_count / attempts) ** self.n).sum())
         return bool(np.count_nonzero(self.label_counts) < expected / 2)
@@ -178,7 +180,7 @@ class JudgeLabels(NamedTuple):
         strata, score = JudgeStrata.from_labels(self), (self.c / self.n)[:, None] * np.ones((1, 2))
         label_counts, off, variance = self.label_table.sum(axis=2), 0.0, 0.0
         for code in range(4):
-            in_stratum = strata.stratum_codes == code
+            in_stratum = strata.stratum_by_task_and_verdict == code
             size, drawn_labels, scores = (
                 strata.attempt_counts[in_stratum],
                 label_counts[in_stratum],
@@ -194,7 +196,7 @@ class JudgeLabels(NamedTuple):
         return math.erfc(abs(off) / math.sqrt(2 * variance)) if variance > 0 else 1.0
 
     @property
-    def label_pairs(self) -> int:
+    def same_task_label_pair_count(self) -> int:
         """The number of pairs of labels that are at the same task."""
         label_counts = self.label_counts
         return int((label_counts * (label_counts - 1) // 2).sum())
@@ -204,8 +206,8 @@ class JudgeLabels(NamedTuple):
         """The largest k for which the labels can correct pass@k and pass^k."""
         if self.is_complete:
             return int(self.n.max())
-        return self.guaranteed_labels_per_task or (
-            MAX_K_WITH_SCATTERED_LABELS if self.label_pairs >= FEWEST_PAIRS else 1
+        return self.min_labels_per_labelled_task or (
+            MAX_K_WITH_SCATTERED_LABELS if self.same_task_label_pair_count >= FEWEST_PAIRS else 1
         )
 
     def refusal_reason(self, metric: Metric) -> str:
@@ -222,21 +224,22 @@ class JudgeLabels(NamedTuple):
         if label_count < FEWEST_LABELS and not self.is_complete:
             return f"{label_count} labels are too few; at least {FEWEST_LABELS} are needed"
         several = f"k = {k} needs {k} labels in each of {FEWEST_TASKS} tasks or more"
-        if self.guaranteed_labels_per_task:
+        if self.min_labels_per_labelled_task:
             tasks = int(np.count_nonzero(self.label_counts))
             if tasks < FEWEST_TASKS:
                 return f"labels of {tasks} tasks are too few; at least {FEWEST_TASKS} are needed"
-            least = self.guaranteed_labels_per_task
+            least = self.min_labels_per_labelled_task
             return f"labelled tasks have {least} labels; {several}" if k > least else ""
         if k > MAX_K_WITH_SCATTERED_LABELS or metric.family not in ("pass@", "pass^"):
             return f"labels are scattered over attempts; {several}"
         if k == 1:
             return ""
-        if self.label_pairs < FEWEST_PAIRS:
-            return f"only {self.label_pairs} pairs of labels are at the same task; {several}"
+        if self.same_task_label_pair_count < FEWEST_PAIRS:
+            pairs = self.same_task_label_pair_count
+            return f"only {pairs} pairs of labels are at the same task; {several}"
         complement = metric.family == "pass@"
         share = correct_by_scattered_labels(metric, self).values.mean()
-        if (1 - share if complement else share) < MIN_PAIR_PROBABILITY:
+        if (1 - share if complement else share) < MIN_BOTH_PASS_OR_FAIL_PROBABILITY:
             outcome = "fail" if complement else "pass"
             return f"two attempts both {outcome} too rarely for scattered labels; {several}"
         return ""
@@ -245,7 +248,7 @@ class JudgeLabels(NamedTuple):
         """The values of a metric, corrected with labels of whole tasks or with scattered labels."""
         return (
             correct_by_labelled_tasks(metric, self)
-            if self.guaranteed_labels_per_task
+            if self.min_labels_per_labelled_task
             else correct_by_scattered_labels(metric, self)
         )
 
@@ -256,14 +259,14 @@ class JudgeStrata(NamedTuple):
     Both verdicts are needed because a verdict that differs from most verdicts at the task is wrong
     more often.
 
-    stratum_codes : an array (tasks × 2). At each task, it contains the stratum of the attempts that
-        the judge fails, and the stratum of the attempts that the judge passes.
-    attempt_counts : number of attempts for each element of `stratum_codes`.
+    stratum_by_task_and_verdict : an array (tasks × 2). At each task, it contains the stratum of the
+        attempts that the judge fails, and the stratum of the attempts that the judge passes.
+    attempt_counts : number of attempts for each element of `stratum_by_task_and_verdict`.
     label_means, labelled_share, label_counts : for each stratum, the mean of the labels (½ without
         labels), the share of attempts with a label, and the number of labels.
     """
 
-    stratum_codes: Ints
+    stratum_by_task_and_verdict: Ints
     attempt_counts: Ints
     label_means: Floats
     labelled_share: Floats
@@ -282,7 +285,7 @@ class JudgeStrata(NamedTuple):
         share = np.where(attempts > 0, label_counts / np.maximum(attempts, 1), 1.0)
         return cls(code, size, mean, share, label_counts)
 
-    def unlabelled_variance(self, slope: Floats, variance: Floats) -> float:
+    def variance_due_to_unlabelled(self, slope: Floats, variance: Floats) -> float:
         """The variance of a mean over tasks due to unlabelled attempts: Σ (1 − π) W² variance / r.
 
         The sum is over strata. In a stratum, r is the number of labels, and π is the share of
@@ -294,7 +297,7 @@ class JudgeStrata(NamedTuple):
         variance : variance of a label in each stratum.
         """
         weight = np.bincount(
-            self.stratum_codes.ravel(), (self.attempt_counts * slope).ravel(), 4
+            self.stratum_by_task_and_verdict.ravel(), (self.attempt_counts * slope).ravel(), 4
         ) / len(self.attempt_counts)
         return float(
             (
@@ -327,8 +330,8 @@ def correct_by_scattered_labels(metric: Metric, labels: JudgeLabels) -> Correcte
     strata, n = JudgeStrata.from_labels(labels), labels.n[:, None]
     complement = metric.family == "pass@"
     mean, share = (
-        strata.label_means[strata.stratum_codes],
-        np.maximum(strata.labelled_share[strata.stratum_codes], 1e-300),
+        strata.label_means[strata.stratum_by_task_and_verdict],
+        np.maximum(strata.labelled_share[strata.stratum_by_task_and_verdict], 1e-300),
     )
     credits = np.stack([mean, mean - mean / share, mean + (1 - mean) / share], axis=2)
     unlabelled = strata.attempt_counts - labels.label_table.sum(axis=2)
@@ -348,8 +351,9 @@ def correct_by_scattered_labels(metric: Metric, labels: JudgeLabels) -> Correcte
     )
     tasks = int(np.count_nonzero(labels.label_counts))
     return CorrectedValues(
-        1 - values if complement else values, strata.unlabelled_variance(slope, rare), tasks - 1,
-        _values_if_near_bound(_labelled_task_values(metric, labels), 1),
+        1 - values if complement else values, strata.variance_due_to_unlabelled(slope, rare),
+        tasks - 1,
+        _values_if_nearly_all_on_bound(_labelled_task_values(metric, labels), 1),
     )  # fmt: skip
 
 
@@ -384,10 +388,12 @@ def correct_by_labelled_tasks(metric: Metric, labels: JudgeLabels) -> CorrectedV
     values[labelled] += (residuals - residuals.mean()) * tasks / np.sqrt(m * max(m - 2, 1))
     off = min(float(errors.sum()) for errors in (np.abs(u - g), u, 1 - u))
     hidden = float(_excess_of_smoothed_variance(off, m)) * (1 / m - slope**2 / tasks)
-    return CorrectedValues(values, hidden, m - 1, _values_if_near_bound(u, MIN_TASKS_OFF_BOUND))
+    return CorrectedValues(
+        values, hidden, m - 1, _values_if_nearly_all_on_bound(u, MIN_TASKS_OFF_BOUND)
+    )
 
 
-def correct_by_judge_error_rates(
+def correct_pass_at_1_by_error_rates(
     n: Ints, c: Ints, errors: Sequence[tuple[int, int]]
 ) -> CorrectedValues | None:
     """The values of pass@1, corrected with the error rates of the judge on other models or tasks.
@@ -405,7 +411,7 @@ def correct_by_judge_error_rates(
     Source: Rogan & Gladen 1978; Lang & Reiczigel 2014.
 
     >>> n, c = np.array([10, 10]), np.array([5, 7])
-    >>> correct_by_judge_error_rates(n, c, ((10, 100), (5, 100))).values.round(2)
+    >>> correct_pass_at_1_by_error_rates(n, c, ((10, 100), (5, 100))).values.round(2)
     array([0.47, 0.71])
     """
     (passed, false), (failed, true) = errors
@@ -420,10 +426,10 @@ def correct_by_judge_error_rates(
 
 def _labelled_task_values(metric: Metric, labels: JudgeLabels) -> Floats:
     full = labels.label_counts >= metric.k
-    return metric.values(labels.label_counts[full], labels.passing_labels[full])
+    return metric.values(labels.label_counts[full], labels.passing_label_counts_by_task[full])
 
 
-def _values_if_near_bound(values: Floats, fewest: int) -> Floats | None:
+def _values_if_nearly_all_on_bound(values: Floats, fewest: int) -> Floats | None:
     off = min(
         np.count_nonzero(values > ROUNDING_TOLERANCE),
         np.count_nonzero(values < 1 - ROUNDING_TOLERANCE),
@@ -449,17 +455,17 @@ def error_rate(several: Sequence[JudgeLabels], truth: int) -> IntervalData | Non
     part, base = np.zeros((2, 2)), np.zeros((2, 2))
     part[1 - truth, truth] = 1
     base[:, truth] = 1
-    return _weighted_share(several, part, base)
+    return _weighted_share_of_labels(several, part, base)
 
 
 def confusion_share(labels: JudgeLabels, verdict: int, truth: int) -> IntervalData | None:
     """The share of attempts with a given verdict and a given true outcome; None without labels."""
     part = np.zeros((2, 2))
     part[verdict, truth] = 1
-    return _weighted_share([labels], part, np.ones((2, 2)))
+    return _weighted_share_of_labels([labels], part, np.ones((2, 2)))
 
 
-def cohens_kappa(labels: JudgeLabels) -> IntervalData | None:
+def cohens_kappa_scaled_to_0_1(labels: JudgeLabels) -> IntervalData | None:
     """Cohen's κ = (p_o − p_e) / (1 − p_e) between judge and labels, rescaled to (κ + 1) / 2 in [0,
     1].
 
@@ -470,7 +476,7 @@ def cohens_kappa(labels: JudgeLabels) -> IntervalData | None:
     Source: Cohen 1960; Fleiss, Cohen & Everitt 1969.
 
     >>> agree = JudgeLabels(np.array([2, 2]), np.array([1, 1]), np.array([[[1, 0], [0, 1]]] * 2))
-    >>> cohens_kappa(agree).mean
+    >>> cohens_kappa_scaled_to_0_1(agree).mean
     1.0
     """
     table = labels.weights[:, :, None] * labels.label_table
@@ -488,7 +494,7 @@ def cohens_kappa(labels: JudgeLabels) -> IntervalData | None:
     labelled = table.sum(axis=(1, 2)) > 0
     size = table[labelled].sum(axis=(1, 2))
     off = (table[labelled] * slope).sum(axis=(1, 2)) - size * float((slope * shares).sum())
-    hidden = _hidden_share_variance([labels], slope, float(total))
+    hidden = _rare_error_variance_of_share([labels], slope, float(total))
     return IntervalData(
         (value + 1 + off / size.mean()) / 2,
         hidden_variance=hidden / 4,
@@ -496,7 +502,7 @@ def cohens_kappa(labels: JudgeLabels) -> IntervalData | None:
     )
 
 
-def _weighted_share(
+def _weighted_share_of_labels(
     several: Sequence[JudgeLabels], part: Floats, base: Floats
 ) -> IntervalData | None:
     """The weighted share of labels in the cells of `part`, among the labels in the cells of `base`.
@@ -516,13 +522,15 @@ def _weighted_share(
     total = float(bottom.sum())
     rate = float(top.sum()) / total
     values = rate + (top - rate * bottom)[counted] / bottom[counted].mean()
-    hidden = _hidden_share_variance(several, part - rate * base, total)
+    hidden = _rare_error_variance_of_share(several, part - rate * base, total)
     return IntervalData(
         values, hidden_variance=hidden, label_degrees_of_freedom=max(len(values) - 1, 1)
     )
 
 
-def _hidden_share_variance(several: Sequence[JudgeLabels], slope: Floats, total: float) -> float:
+def _rare_error_variance_of_share(
+    several: Sequence[JudgeLabels], slope: Floats, total: float
+) -> float:
     hidden = 0.0
     for labels in several:
         label_counts = labels.label_table.sum(axis=(0, 2))
@@ -562,15 +570,15 @@ def error_clustering(labels: JudgeLabels, resamples: int, seed: int) -> ErrorClu
 class VarianceByLabelCount(NamedTuple):
     """The variance of a corrected mean as a function of the number r of labels.
 
-    The variance is smallest_variance + variance_slope · (1/r − 1/available_labels). If whole tasks
-    are labelled, r is the number of labelled tasks.
+    The variance is variance_with_all_labels + variance_slope · (1/r − 1/available_labels). If whole
+    tasks are labelled, r is the number of labelled tasks.
 
-    smallest_variance : variance if all `available_labels` attempts (or tasks) have labels.
+    variance_with_all_labels : variance if all `available_labels` attempts (or tasks) have labels.
     current_labels : current number of labels (or of labelled tasks).  labels_per_task : number of
         labels at each labelled task; 0 for scattered labels.
     """
 
-    smallest_variance: float
+    variance_with_all_labels: float
     variance_slope: float
     current_labels: int
     available_labels: int
@@ -579,12 +587,12 @@ class VarianceByLabelCount(NamedTuple):
     def labels_for_variance(self, variance: float) -> int | None:
         """The number of labels that reduces the variance to a given value; None if all available
         labels are too few."""
-        if variance <= self.smallest_variance:
+        if variance <= self.variance_with_all_labels:
             return None
         return math.ceil(
             1
             / (
-                (variance - self.smallest_variance) / max(self.variance_slope, 1e-300)
+                (variance - self.variance_with_all_labels) / max(self.variance_slope, 1e-300)
                 + 1 / self.available_labels
             )
         )
@@ -592,7 +600,7 @@ class VarianceByLabelCount(NamedTuple):
 
 def variance_by_label_count(metric: Metric, labels: JudgeLabels) -> VarianceByLabelCount:
     """How the variance of a corrected metric decreases with more labels of the same kind."""
-    per_task = labels.guaranteed_labels_per_task or (metric.k if metric.k > 1 else 0)
+    per_task = labels.min_labels_per_labelled_task or (metric.k if metric.k > 1 else 0)
     values, hidden, *_ = (
         correct_by_labelled_tasks(metric, labels)
         if per_task
@@ -611,7 +619,7 @@ def variance_by_label_count(metric: Metric, labels: JudgeLabels) -> VarianceByLa
         spread = np.where(
             strata.label_counts > 0, strata.label_means * (1 - strata.label_means), 0.0
         )
-        part = hidden + strata.unlabelled_variance(1 / labels.n[:, None], spread)
+        part = hidden + strata.variance_due_to_unlabelled(1 / labels.n[:, None], spread)
     visible = float(metric.values(labels.n, labels.c).var(ddof=1)) / tasks
     return VarianceByLabelCount(max(total - part, visible / 2), part / max(1 / labelled - 1 / most,
         1e-12),

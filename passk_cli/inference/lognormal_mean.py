@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.bootstrap_weights import cluster_totals
+from passk_cli.inference.bootstrap_weights import cluster_totals_and_sizes
 from passk_cli.inference.difference import difference_distribution
 
-_LEFT_SKEW_THRESHOLDS = 1.0, 2.0
-_SOFTENING_START = 0.5
+_LEFT_SKEW_RANGE_IN_SES = 1.0, 2.0
+_LOWER_DISTANCE_SOFTENING_START = 0.5
 
 
 def amount_limit_distances(
@@ -38,23 +38,25 @@ def amount_limit_distances(
         quantile * float(error[0]) / mean
         for error in (distribution.lower_standard_error, distribution.upper_standard_error)
     )
-    totals, sizes = cluster_totals(values[:, None], clusters)
+    totals, sizes = cluster_totals_and_sizes(values[:, None], clusters)
     above = max(above, _lognormal_upper_limit_ratio(totals[:, 0] / sizes, quantile) - 1.0)
-    return mean * softened_lower_distance(below), mean * above
+    return mean * distance_keeping_limit_positive(below), mean * above
 
 
-def softened_lower_distance(off: float) -> float:
+def distance_keeping_limit_positive(off: float) -> float:
     """The distance of a lower limit from a positive mean, reduced so that the limit is above 0.
 
     off : the distance before the reduction. The argument and the result are divided by the mean.
 
-    >>> softened_lower_distance(0.3), round(softened_lower_distance(3.0), 4)
+    >>> distance_keeping_limit_positive(0.3), round(distance_keeping_limit_positive(3.0), 4)
     (0.3, 0.9966)
     """
     return (
         off
-        if off <= _SOFTENING_START
-        else 1.0 - _SOFTENING_START * float(np.exp(1.0 - off / _SOFTENING_START))
+        if off <= _LOWER_DISTANCE_SOFTENING_START
+        else 1.0
+        - _LOWER_DISTANCE_SOFTENING_START
+        * float(np.exp(1.0 - off / _LOWER_DISTANCE_SOFTENING_START))
     )
 
 
@@ -74,7 +76,7 @@ def _lognormal_upper_limit_ratio(values: Floats, q: float) -> float:
     if units > 2 and square > 0:
         error = np.sqrt(6.0 * units * (units - 1) / ((units - 2) * (units + 1) * (units + 3)))
         skew = float(((logs - middle) ** 3).mean()) / float(logs.std()) ** 3
-        start, end = _LEFT_SKEW_THRESHOLDS
+        start, end = _LEFT_SKEW_RANGE_IN_SES
         share = float(np.clip((-skew / error - start) / (end - start), 0.0, 1.0))
         median = float(np.median(logs))
         upper = 2.0 * float((np.maximum(logs - median, 0.0) ** 2).sum()) / (units - 1)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats, Indices, Ints, NDArray, row_blocks
-from passk_cli.inference.paired_tests import BLOCK_RESAMPLES, random_bits
+from passk_cli.inference.paired_tests import RESAMPLES_PER_RANDOM_STREAM, random_bits
 
 # If there are at most _MAX_ENUMERATED_UNITS units (tasks or clusters), passk enumerates all sign
 # patterns.
@@ -30,7 +30,7 @@ _MAX_DRAW_MULTIPLE = 16
 _MAX_DRAW_ELEMENTS = 1 << 26
 
 
-class PairwiseDifferences(NamedTuple):
+class ModelValuesAndPairs(NamedTuple):
     """The differences of pairs of models. Column j is values[:, first_j] − values[:, second_j].
 
     To save time, passk multiplies the values of m models by the random signs s_t, instead of the
@@ -83,7 +83,7 @@ class MinPDistribution:
         twice: Floats = np.minimum(self.adjusted(2 * p), max(self.test_count, 1) * p)
         return np.minimum(twice, 1.0)
 
-    def monte_carlo_error(self, p: ArrayLike) -> Floats:
+    def adjusted_p_monte_carlo_errors(self, p: ArrayLike) -> Floats:
         """The Monte-Carlo standard error of each adjusted p-value, or 0 if the p-value does not
         depend on random draws."""
         p, adjusted = np.asarray(p, dtype=np.float64), self.adjusted(p)
@@ -114,25 +114,25 @@ class MinPDistribution:
         return min(alpha, max(below, alpha / self.test_count))
 
 
-class FamilyOfTests(NamedTuple):
+class TestsWithSharedLevel(NamedTuple):
     """A family of tests that share one significance level, with one test per column of differences.
 
-    differences : an array (units × columns), or `PairwiseDifferences`. The units are tasks or
+    differences : an array (units × columns), or `ModelValuesAndPairs`. The units are tasks or
         clusters. Each test is about the mean of one column.
-    unit_sizes : number of tasks in each unit.
+    unit_task_counts : number of tasks in each unit.
     present_units : for each unit and column, whether both models of the column have the unit,
         (units × columns), or None if no unit is missing.
     p : the p-values to be adjusted.
     """
 
-    differences: ArrayLike | PairwiseDifferences
-    unit_sizes: ArrayLike = 1.0
+    differences: ArrayLike | ModelValuesAndPairs
+    unit_task_counts: ArrayLike = 1.0
     present_units: ArrayLike | None = None
     p: ArrayLike = ()
 
 
 def draw_min_p(
-    families: Sequence[FamilyOfTests],
+    families: Sequence[TestsWithSharedLevel],
     *,
     alpha: float = 0.05,
     resamples: int = 10_000,
@@ -156,33 +156,41 @@ def draw_min_p(
     Source: Westfall & Young 1993, single-step min-P; Liu 1988, wild bootstrap, for random signs.
 
     >>> together = np.array([[0.3, 0.3], [0.1, 0.1], [-0.2, -0.2], [0.4, 0.4]])
-    >>> draw_min_p([FamilyOfTests(together)])[0].adjusted([0.125, 0.6]).tolist()
+    >>> draw_min_p([TestsWithSharedLevel(together)])[0].adjusted([0.125, 0.6]).tolist()
     [0.125, 0.625]
     """
     distributions = [MinPDistribution(_column_count(tests), np.empty(0)) for tests in families]
-    by_units: dict[int, list[tuple[int, _Residuals]]] = {}
+    by_units: dict[int, list[tuple[int, _ResidualsForSignFlips]]] = {}
     for at, tests in enumerate(families):
         if distributions[at].test_count > 1:
-            residuals = _Residuals.from_family(tests)
+            residuals = _ResidualsForSignFlips.from_family(tests)
             by_units.setdefault(len(residuals.model_residuals), []).append((at, residuals))
     for units, members in by_units.items():
         if units <= _MAX_ENUMERATED_UNITS:
             patterns = np.arange(1 << (units - 1))[:, None]
             bits = ((patterns >> np.arange(units)) & 1).astype(np.uint8)
-            for (at, _), smallest in zip(members, _smallest_p(members, bits), strict=True):
+            for (at, _), smallest in zip(
+                members, _yield_smallest_p_per_pattern(members, bits), strict=True
+            ):
                 distributions[at] = MinPDistribution(
                     distributions[at].test_count, np.sort(smallest), exact=True
                 )
             continue
         draws: dict[int, list[Floats]] = {at: [] for at, _ in members}
-        least, times, blocks_ = -(-resamples // BLOCK_RESAMPLES) * BLOCK_RESAMPLES, 1, 0
+        least, times, blocks_ = (
+            -(-resamples // RESAMPLES_PER_RANDOM_STREAM) * RESAMPLES_PER_RANDOM_STREAM,
+            1,
+            0,
+        )
         while members:
             length = least * times
-            for block in range(blocks_, length // BLOCK_RESAMPLES):
+            for block in range(blocks_, length // RESAMPLES_PER_RANDOM_STREAM):
                 bits = np.unpackbits(random_bits(units, seed, block), axis=1, count=units)
-                for (at, _), smallest in zip(members, _smallest_p(members, bits), strict=True):
+                for (at, _), smallest in zip(
+                    members, _yield_smallest_p_per_pattern(members, bits), strict=True
+                ):
                     draws[at].append(smallest)
-            blocks_, times, unsure = length // BLOCK_RESAMPLES, times * 4, []
+            blocks_, times, unsure = length // RESAMPLES_PER_RANDOM_STREAM, times * 4, []
             noise = _CLEAR_DECISION_ERRORS * np.sqrt(alpha * (1 - alpha) / length)
             for at, residuals in members:
                 distribution = MinPDistribution(
@@ -200,15 +208,15 @@ def draw_min_p(
     return distributions
 
 
-def _column_count(tests: FamilyOfTests) -> int:
+def _column_count(tests: TestsWithSharedLevel) -> int:
     differences = tests.differences
-    if isinstance(differences, PairwiseDifferences):
+    if isinstance(differences, ModelValuesAndPairs):
         return len(differences.first_models)
     return int(np.shape(np.atleast_2d(differences))[1])
 
 
 @dataclass(frozen=True)
-class _Residuals:
+class _ResidualsForSignFlips:
     """The residuals (differences minus column means), in a form for fast multiplication by signs.
 
     model_residuals : the residuals of each model, (units × models). The order of the units does not
@@ -226,13 +234,13 @@ class _Residuals:
     degrees: Ints
 
     @classmethod
-    def from_family(cls, tests: FamilyOfTests) -> _Residuals:
+    def from_family(cls, tests: TestsWithSharedLevel) -> _ResidualsForSignFlips:
         differences, sizes, shared = (
             tests.differences,
-            np.asarray(tests.unit_sizes, float),
+            np.asarray(tests.unit_task_counts, float),
             tests.present_units,
         )
-        if isinstance(differences, PairwiseDifferences):
+        if isinstance(differences, ModelValuesAndPairs):
             models, first, second = differences
         else:
             models = np.atleast_2d(np.asarray(differences, dtype=np.float64))
@@ -276,13 +284,13 @@ class _Residuals:
                 np.abs(z, out=z)
                 z *= self.inverse_norms[part, None]
                 np.maximum(largest, z.max(axis=0), out=largest)
-            p.append(_student_p(largest, degrees))
+            p.append(_p_from_normalized_sum(largest, degrees))
         smallest: Floats = np.min(p, axis=0)
         return smallest
 
 
-def _smallest_p(
-    members: Sequence[tuple[int, _Residuals]], bits: NDArray[np.uint8]
+def _yield_smallest_p_per_pattern(
+    members: Sequence[tuple[int, _ResidualsForSignFlips]], bits: NDArray[np.uint8]
 ) -> Iterator[Floats]:
     all_models = [residuals.model_residuals for _, residuals in members]
     models = all_models[0] if len(all_models) == 1 else np.concatenate(all_models, axis=1)
@@ -294,7 +302,7 @@ def _smallest_p(
         yield residuals.smallest_p(family_sums)
 
 
-def _student_p(z: Floats, degrees: int) -> Floats:
+def _p_from_normalized_sum(z: Floats, degrees: int) -> Floats:
     from passk_cli.scipy_special import stdtr
 
     if degrees < 1:

@@ -21,7 +21,7 @@ from passk_cli.inference.hierarchical_model import CountHistogram
 from passk_cli.inference.weighted_means import STANDARD_NORMAL
 from passk_cli.metrics.combinatorics import binomial_probabilities
 
-StatisticAndExpectation = tuple[Callable[[Ints, Ints], Floats], Callable[[Floats], Floats]]
+StatisticAndExpectationFunctions = tuple[Callable[[Ints, Ints], Floats], Callable[[Floats], Floats]]
 _STEP, _REACH = 0.3, 9.0
 # The estimation takes _EM_STEPS expectation-maximisation steps from a uniform start. With more than
 # _EM_STEPS steps, the result is less smooth, and with fewer steps, the variance is less accurate.
@@ -29,19 +29,19 @@ _EM_STEPS = 80
 _MAX_LOGIT_INFORMATION = 25.0
 # Two counts are merged if their logits are closer than _COUNT_MERGE_LOGIT_DISTANCE.
 _COUNT_MERGE_LOGIT_DISTANCE = 0.1
-_VARIANCE_PULLS = 0.02 * 3.0 ** np.arange(5)
+_VARIANCE_PULL_STRENGTHS = 0.02 * 3.0 ** np.arange(5)
 _MAX_LOG_LIKELIHOOD_LOSS = 1.5
 _BISECTION_STEPS = 6
 _PULLED_EM_STEPS = 30
-# In a group, the largest number of attempts is at most _MAX_ATTEMPT_RATIO times the smallest number
-# of attempts.
-_MAX_ATTEMPT_RATIO = 1.1
-# At each rate, at most _MAX_PASS_COUNTS pass counts are enumerated.
-_MAX_PASS_COUNTS = 160
+# In a group, the largest number of attempts is at most _MAX_ATTEMPT_RATIO_IN_GROUP times the
+# smallest number of attempts.
+_MAX_ATTEMPT_RATIO_IN_GROUP = 1.1
+# At each rate, at most _MAX_PASS_COUNTS_PER_RATE pass counts are enumerated.
+_MAX_PASS_COUNTS_PER_RATE = 160
 
 
 @dataclass(frozen=True)
-class MixingDistribution:
+class RateGridLikelihoods:
     """The likelihoods of counts on a grid of success rates, and fitted mixing distributions.
 
     likelihoods : the likelihood of each rate for each pair (n, c), divided by the largest
@@ -56,9 +56,9 @@ class MixingDistribution:
     def most_likely_weights(self) -> Floats:
         """The smoothed maximum-likelihood mixing distribution, with one weight per rate."""
         even = np.full((1, len(self.rate_grid)), 1.0 / len(self.rate_grid))
-        return np.asarray(self._improved_weights(even, np.zeros(even.shape), _EM_STEPS)[0])
+        return np.asarray(self._weights_after_em_steps(even, np.zeros(even.shape), _EM_STEPS)[0])
 
-    def _improved_weights(self, weights: Floats, pull: Floats, steps: int) -> Floats:
+    def _weights_after_em_steps(self, weights: Floats, pull: Floats, steps: int) -> Floats:
         count = self.histogram.task_count
         for _ in range(steps):
             share = (
@@ -83,9 +83,9 @@ class MixingDistribution:
         maximum.
         """
         top = variance.max()
-        pulls = _VARIANCE_PULLS[:, None] * (variance / top if top > 0 else variance)
+        pulls = _VARIANCE_PULL_STRENGTHS[:, None] * (variance / top if top > 0 else variance)
         best = self.most_likely_weights
-        rows = self._improved_weights(np.tile(best, (len(pulls), 1)), pulls, _PULLED_EM_STEPS)
+        rows = self._weights_after_em_steps(np.tile(best, (len(pulls), 1)), pulls, _PULLED_EM_STEPS)
         least = self._log_likelihood(best) - _MAX_LOG_LIKELIHOOD_LOSS
         for row in rows:
             if self._log_likelihood(row) < least:
@@ -102,7 +102,7 @@ class MixingDistribution:
     def _log_likelihood(self, weights: Floats) -> float:
         return float(np.log(self.likelihoods @ weights) @ self.histogram.task_counts)
 
-    def expected_tasks(self, weights: Floats) -> Floats:
+    def expected_tasks_by_pair_and_rate(self, weights: Floats) -> Floats:
         """The expected number of tasks for each pair (n, c) and success rate, (pairs × rates)."""
         joint = self.likelihoods * weights
         expected: Floats = joint * (self.histogram.task_counts / joint.sum(axis=1))[:, None]
@@ -110,7 +110,7 @@ class MixingDistribution:
 
 
 @lru_cache(maxsize=64)
-def mixing_distribution(tasks: CountHistogram) -> MixingDistribution:
+def mixing_distribution(tasks: CountHistogram) -> RateGridLikelihoods:
     """The likelihoods of the counts at each success rate of a grid. The result is cached."""
     from passk_cli.scipy_special import expit, xlog1py, xlogy
 
@@ -118,7 +118,7 @@ def mixing_distribution(tasks: CountHistogram) -> MixingDistribution:
     many = _logit_information(tasks) > _MAX_LOGIT_INFORMATION
     key = np.full(len(tasks.n), -1.0)
     logit = np.log(tasks.c[many] / (tasks.n[many] - tasks.c[many]))
-    sizes = np.floor(np.log(tasks.n[many]) / math.log(_MAX_ATTEMPT_RATIO))
+    sizes = np.floor(np.log(tasks.n[many]) / math.log(_MAX_ATTEMPT_RATIO_IN_GROUP))
     key[many] = 1e4 * sizes + np.round(logit / _COUNT_MERGE_LOGIT_DISTANCE)
     key[~many] = -1.0 - np.arange(np.count_nonzero(~many))
     _, first, index = np.unique(key, return_index=True, return_inverse=True)
@@ -132,7 +132,7 @@ def mixing_distribution(tasks: CountHistogram) -> MixingDistribution:
     logs *= np.minimum(1.0, _MAX_LOGIT_INFORMATION / np.maximum(_logit_information(tasks), 1e-9))[
         :, None
     ]
-    return MixingDistribution(tasks, rates, np.exp(logs - logs.max(axis=1)[:, None]))
+    return RateGridLikelihoods(tasks, rates, np.exp(logs - logs.max(axis=1)[:, None]))
 
 
 def _logit_information(tasks: CountHistogram) -> Floats:
@@ -140,8 +140,8 @@ def _logit_information(tasks: CountHistogram) -> Floats:
     return tasks.c * ((tasks.n - tasks.c) / tasks.n)
 
 
-def statistic_errors(
-    statistics: Sequence[StatisticAndExpectation], n: int, rates: Floats
+def errors_and_probabilities_by_rate(
+    statistics: Sequence[StatisticAndExpectationFunctions], n: int, rates: Floats
 ) -> tuple[Floats, Floats]:
     """The possible errors of statistics of n attempts at each success rate, with probabilities.
 
@@ -153,7 +153,7 @@ def statistic_errors(
     spread = 8.0 * np.sqrt(n * rates * (1.0 - rates)) + 20.0
     first = np.floor(np.clip(n * rates - spread, 0, n))
     last = np.ceil(np.clip(n * rates + spread, 0, n))
-    steps = np.maximum(np.ceil((last - first + 1) / _MAX_PASS_COUNTS), 1.0)
+    steps = np.maximum(np.ceil((last - first + 1) / _MAX_PASS_COUNTS_PER_RATE), 1.0)
     count = int(((last - first) // steps).max()) + 1
     c = (first[:, None] + steps[:, None] * np.arange(count)).astype(np.int64)
     inside, c = c <= last[:, None], np.minimum(c, n)
@@ -167,7 +167,7 @@ def statistic_errors(
     return np.stack(values), chances / chances.sum(axis=1)[:, None]
 
 
-def task_groups_by_attempts(n: Ints) -> list[tuple[int, Ints]]:
+def group_tasks_by_similar_attempts(n: Ints) -> list[tuple[int, Ints]]:
     """Groups of tasks with similar numbers of attempts.
 
     Returns, for each group, the smallest number of attempts and the indices of the tasks.
@@ -176,8 +176,10 @@ def task_groups_by_attempts(n: Ints) -> list[tuple[int, Ints]]:
     remaining = np.unique(n)
     while len(remaining):
         least = int(remaining[0])
-        groups.append((least, np.flatnonzero((n >= least) & (n <= _MAX_ATTEMPT_RATIO * least))))
-        remaining = remaining[remaining > _MAX_ATTEMPT_RATIO * least]
+        groups.append(
+            (least, np.flatnonzero((n >= least) & (n <= _MAX_ATTEMPT_RATIO_IN_GROUP * least)))
+        )
+        remaining = remaining[remaining > _MAX_ATTEMPT_RATIO_IN_GROUP * least]
     return groups
 
 
@@ -204,17 +206,19 @@ class ErrorDistribution:
 
 
 def error_distribution(
-    model: MixingDistribution, statistic: StatisticAndExpectation
+    model: RateGridLikelihoods, statistic: StatisticAndExpectationFunctions
 ) -> ErrorDistribution:
     """The distribution of the error (estimate minus truth) of a statistic's mean over the tasks."""
-    tasks, groups = model.histogram, task_groups_by_attempts(model.histogram.n)
+    tasks, groups = model.histogram, group_tasks_by_similar_attempts(model.histogram.n)
     moments = np.empty((2, len(groups), len(model.rate_grid)))
     for i, (n, _) in enumerate(groups):
-        (errors,), chances = statistic_errors([statistic], n, model.rate_grid)
+        (errors,), chances = errors_and_probabilities_by_rate([statistic], n, model.rate_grid)
         for power, moment in zip((2, 3), moments, strict=True):
             moment[i] = (errors**power * chances).sum(axis=1)
     shares = np.array([tasks.task_counts[at].sum() for _, at in groups]) / tasks.task_count
-    at_rates = model.expected_tasks(model.most_variable_weights(shares @ moments[0]))
+    at_rates = model.expected_tasks_by_pair_and_rate(
+        model.most_variable_weights(shares @ moments[0])
+    )
     expected = np.stack([at_rates[at].sum(axis=0) for _, at in groups])
     variance, third = (moments * expected).sum(axis=(1, 2))
     return ErrorDistribution(
@@ -223,13 +227,13 @@ def error_distribution(
 
 
 def error_covariance(
-    model: MixingDistribution, statistics: Sequence[StatisticAndExpectation]
+    model: RateGridLikelihoods, statistics: Sequence[StatisticAndExpectationFunctions]
 ) -> Floats:
     """The covariance matrix of the errors of several statistics, each averaged over the tasks."""
-    at_rates = model.expected_tasks(model.most_likely_weights)
+    at_rates = model.expected_tasks_by_pair_and_rate(model.most_likely_weights)
     total = np.zeros((len(statistics), len(statistics)))
-    for n, at in task_groups_by_attempts(model.histogram.n):
-        errors, chances = statistic_errors(statistics, n, model.rate_grid)
+    for n, at in group_tasks_by_similar_attempts(model.histogram.n):
+        errors, chances = errors_and_probabilities_by_rate(statistics, n, model.rate_grid)
         weights = np.sqrt(chances * at_rates[at].sum(axis=0)[:, None])
         rows = (errors * weights).reshape(len(statistics), -1)
         total += rows @ rows.T

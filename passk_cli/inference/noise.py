@@ -16,7 +16,7 @@ from passk_cli.inference.weighted_means import STANDARD_NORMAL
 _BLOCK, _RESAMPLES = 1 << 20, 2000
 
 
-class NoiseSplit(NamedTuple):
+class TaskAndAttemptVariance(NamedTuple):
     """The variance of a mean difference between success rates, in two parts.
 
     task_variance : the part that would remain with infinitely many attempts at these tasks.
@@ -40,7 +40,7 @@ class NoiseSplit(NamedTuple):
 
 def noise_split(
     first: tuple[Ints, Ints], second: tuple[Ints, Ints], clusters: Ints | None = None
-) -> NoiseSplit:
+) -> TaskAndAttemptVariance:
     """The variance of the mean difference of two pass rates over T tasks, in two parts.
 
     The difference at task t is d_t = c_t/n_t − c′_t/n′_t. The total variance is s²/T, and s² is the
@@ -61,7 +61,7 @@ def noise_split(
     luck = c * (n - c) / (n**2 * (n - 1.0)) + b * (m - b) / (m**2 * (m - 1.0))
     attempts = float(luck.sum()) / tasks**2
     total = (float(d.var(ddof=1)) + cluster_excess_variance(d, clusters)) / tasks
-    return NoiseSplit(max(total - attempts, 0.0), attempts)
+    return TaskAndAttemptVariance(max(total - attempts, 0.0), attempts)
 
 
 def noise_floor(n: Ints, c: Ints, attempts: float = 1.0, level: float = 0.95) -> float:

@@ -18,24 +18,24 @@ from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, NDArray, row_blocks
 from passk_cli.inference.discordance import checked_whole_counts
 from passk_cli.inference.random_streams import named_generator
 
-# Each random stream generates BLOCK_RESAMPLES resamples. A different number of resamples per stream
-# would change the p-values for a given seed.
-BLOCK_RESAMPLES = 256
+# Each random stream generates RESAMPLES_PER_RANDOM_STREAM resamples. A different number of
+# resamples per stream would change the p-values for a given seed.
+RESAMPLES_PER_RANDOM_STREAM = 256
 # MAX_SIGN_ELEMENTS limits the elements of a sign matrix per thread, and _MAX_BLOCK_COLUMNS limits
 # the columns that are multiplied by a sign matrix at once. Neither these limits on memory nor the
 # number of threads changes a result.
 MAX_SIGN_ELEMENTS = 1 << 21
 _MAX_BLOCK_COLUMNS = 512
-_THREADS = 2
+_THREAD_COUNT = 2
 # A lattice on which sign patterns are counted has at most _MAX_LATTICE_STEPS steps. The unit of the
-# lattice is the smallest difference divided by 1, 2, 3, … _LARGEST_DIVISOR.
+# lattice is the smallest difference divided by 1, 2, 3, … _MAX_LATTICE_UNIT_DIVISOR.
 _MAX_LATTICE_STEPS = 1 << 28
-_LARGEST_DIVISOR = 24
+_MAX_LATTICE_UNIT_DIVISOR = 24
 _TIE_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class SignFlipResult:
+class SignFlipPValues:
     """The p-values of sign-flip tests, one per column of differences.
 
     p : the p-values, which are NaN for columns that contain a value that is not finite.
@@ -52,7 +52,7 @@ class SignFlipResult:
 def sign_flip_test(
     differences: ArrayLike, *, resamples: int = 10_000, seed: int = 0, enumerate_up_to: int = 16,
     mid: bool = False,
-) -> SignFlipResult:  # fmt: skip
+) -> SignFlipPValues:  # fmt: skip
     """Two-sided sign-flip permutation p-values of the mean difference, for many columns at once.
 
     For t nonzero differences, there are 2^t patterns of signs. The p-value is the share of patterns
@@ -89,7 +89,7 @@ def sign_flip_test(
     ((b+1)/(m+1)); Hoeffding 1963 (bound); Horowitz & Sahni 1974 (counting from two halves).
 
     >>> sign_flip_test([1, 1, 1, 1, 0, 1])
-    SignFlipResult(p=array([0.0625]), exact=array([ True]), smallest_possible_p=array([0.0625]))
+    SignFlipPValues(p=array([0.0625]), exact=array([ True]), smallest_possible_p=array([0.0625]))
     """
     columns = _as_columns(differences)
     if resamples < 1:
@@ -107,7 +107,7 @@ def sign_flip_test(
     slack = np.floor(_TIE_TOLERANCE * np.abs(scaled).sum(axis=0)) + len(scaled)
     moving = np.count_nonzero(scaled, axis=0)
     exact = moving <= enumerate_up_to
-    lattices = _lattice_units(scaled, ~exact)
+    lattices = _lattice_unit_by_column(scaled, ~exact)
     exact[list(lattices)] = True
     square = np.maximum((scaled**2).sum(axis=0), 1.0)
     p = 2 * np.exp(-(observed**2) / (2 * square))
@@ -124,7 +124,7 @@ def sign_flip_test(
         )
         p[undecided] = (p[undecided] + more) / 2
     smallest = np.minimum(np.exp2(1.0 - moving), 1.0) / (2 if mid else 1)
-    return SignFlipResult(
+    return SignFlipPValues(
         np.where(finite, p, np.nan), exact & finite, np.where(finite, smallest, np.nan)
     )
 
@@ -226,11 +226,11 @@ def _share_of_all_patterns(column: Floats, threshold: float) -> float:
     return 2 * (patterns - short) / patterns
 
 
-def _lattice_units(scaled: Floats, candidates: Bools) -> dict[int, float]:
+def _lattice_unit_by_column(scaled: Floats, candidates: Bools) -> dict[int, float]:
     lattices, steps = {}, 0.0
     for column in np.flatnonzero(candidates).tolist():
         sizes = np.abs(scaled[scaled[:, column] != 0, column])
-        for divisor in range(1, _LARGEST_DIVISOR + 1):
+        for divisor in range(1, _MAX_LATTICE_UNIT_DIVISOR + 1):
             unit = sizes.min() / divisor
             multiples = sizes / unit
             if np.abs(multiples - np.rint(multiples)).max() < 1e-6:
@@ -263,10 +263,10 @@ def _count_reaching_random_patterns(
 ) -> Ints:
     tasks, columns = scaled.shape
     doubled, total = 2 * scaled, scaled.sum(axis=0)
-    rows = max(1, min(BLOCK_RESAMPLES, MAX_SIGN_ELEMENTS // tasks))
+    rows = max(1, min(RESAMPLES_PER_RANDOM_STREAM, MAX_SIGN_ELEMENTS // tasks))
 
     def count(block: int) -> Ints:
-        patterns = min(BLOCK_RESAMPLES, resamples - block * BLOCK_RESAMPLES)
+        patterns = min(RESAMPLES_PER_RANDOM_STREAM, resamples - block * RESAMPLES_PER_RANDOM_STREAM)
         packed = random_bits(tasks, seed, block)[:patterns]
         reached = np.zeros(columns, dtype=np.int64)
         for row in range(0, patterns, rows):
@@ -278,8 +278,8 @@ def _count_reaching_random_patterns(
                 reached[part] += np.count_nonzero(sums >= threshold[part], axis=0)
         return reached
 
-    with ThreadPoolExecutor(_THREADS) as pool:
-        parts = list(pool.map(count, range(-(-resamples // BLOCK_RESAMPLES))))
+    with ThreadPoolExecutor(_THREAD_COUNT) as pool:
+        parts = list(pool.map(count, range(-(-resamples // RESAMPLES_PER_RANDOM_STREAM))))
     reached: Ints = np.stack(parts).sum(axis=0)
     return reached
 
@@ -288,8 +288,8 @@ def random_bits(tasks: int, seed: int, block: int) -> NDArray[np.uint8]:
     """Random bits that do not depend on the numpy version, as an array (resamples × bytes)."""
     words = -(-tasks // 64)
     generator = named_generator(seed, f"signs {tasks}", block).bit_generator
-    raw: NDArray[np.uint64] = generator.random_raw(BLOCK_RESAMPLES * words)
-    return raw.astype("<u8").view(np.uint8).reshape(BLOCK_RESAMPLES, 8 * words)
+    raw: NDArray[np.uint64] = generator.random_raw(RESAMPLES_PER_RANDOM_STREAM * words)
+    return raw.astype("<u8").view(np.uint8).reshape(RESAMPLES_PER_RANDOM_STREAM, 8 * words)
 
 
 def _binomial_two_sided(low: int, high: int) -> float:

@@ -18,7 +18,7 @@ from passk_cli.inference.attempt_permutation import (
 from passk_cli.inference.random_streams import named_generator
 from passk_cli.inference.rounding import common_denominator
 from passk_cli.metrics.registry import Metric
-from passk_cli.outcomes.attempts import AttemptValueCounts
+from passk_cli.outcomes.attempts import AttemptValuesByCell
 
 # An exact distribution has at most _EXACT_CELLS lattice cells, and the product of cells and strata
 # is at most _EXACT_STEPS.
@@ -80,15 +80,15 @@ def permutation_test_within_tasks(
             f"{metric.name} cannot be computed from counts of attempts and passes only"
         )
     observed = float((metric.values(*first) - metric.values(*second)).sum())
-    return _test_of_sum(
+    return _permutation_test_of_sum(
         possible_differences_from_counts(metric, first, second), observed, resamples, seed
     )
 
 
-def permutation_test_of_attempts(
+def permutation_test_of_attempt_values(
     metric: Metric,
-    first: AttemptValueCounts,
-    second: AttemptValueCounts,
+    first: AttemptValuesByCell,
+    second: AttemptValuesByCell,
     *,
     resamples: int = 10_000,
     seed: int = 0,
@@ -104,10 +104,10 @@ def permutation_test_of_attempts(
     Errors: ValueError if the metric needs only n and c, or depends on the order of attempts.
 
     >>> from passk_cli.metrics.registry import parse_metric
-    >>> from passk_cli.outcomes.attempts import AttemptValueCounts
-    >>> better = AttemptValueCounts.from_rows([0, 1], [0.9, 0.8], [3, 3], [0, 0], cells=2)
-    >>> worse = AttemptValueCounts.from_rows([0, 1], [0.2, 0.1], [3, 3], [0, 0], cells=2)
-    >>> round(permutation_test_of_attempts(parse_metric("best@2"), better, worse).p, 12)
+    >>> from passk_cli.outcomes.attempts import AttemptValuesByCell
+    >>> better = AttemptValuesByCell.from_rows([0, 1], [0.9, 0.8], [3, 3], [0, 0], cells=2)
+    >>> worse = AttemptValuesByCell.from_rows([0, 1], [0.2, 0.1], [3, 3], [0, 0], cells=2)
+    >>> round(permutation_test_of_attempt_values(parse_metric("best@2"), better, worse).p, 12)
     0.005
     """
     if not metric.definition.required_attempt_data or not metric.definition.exchangeable:
@@ -118,12 +118,12 @@ def permutation_test_of_attempts(
     observed = float(
         (metric.values_from_attempts(first) - metric.values_from_attempts(second)).sum()
     )
-    return _test_of_sum(
+    return _permutation_test_of_sum(
         possible_differences_from_attempts(metric, first, second, seed), observed, resamples, seed
     )
 
 
-def _test_of_sum(
+def _permutation_test_of_sum(
     deals: PossibleDifferences, observed: float, resamples: int, seed: int
 ) -> PermutationResult:
     distribution = _SumDistribution(deals.strata)
@@ -133,9 +133,9 @@ def _test_of_sum(
     if tails is not None:
         p = min(1.0, 2 * min(tails))
         return PermutationResult(max(p, smallest), smallest, exact=deals.all_enumerated)
-    reached = _count_extreme_permutations(deals.strata, observed, resamples, seed)
+    reached = _count_permutations_on_each_side(deals.strata, observed, resamples, seed)
     p = min(1.0, 2 * (min(reached) + 1) / (resamples + 1))
-    bound = 2 * math.exp(min(distribution.exponential_tilt(observed)[1], 0.0))
+    bound = 2 * math.exp(min(distribution.tilt_exponent_and_chances(observed)[1], 0.0))
     p = bound if bound < 1 / (resamples + 1) else p
     return PermutationResult(p, min(p, smallest), exact=False)
 
@@ -181,7 +181,7 @@ class _SumDistribution:
         cells = 1 + int(self._counts @ spans)
         if cells > _EXACT_CELLS or cells * len(self.strata) > _EXACT_STEPS:
             return None
-        theta, height, chances = self.exponential_tilt(observed)
+        theta, height, chances = self.tilt_exponent_and_chances(observed)
         size = 1 << (cells - 1).bit_length()
         spectrum = np.ones(size // 2 + 1, dtype=complex)
         for i, (start, end) in enumerate(zip(self._starts, self._ends, strict=True)):
@@ -198,7 +198,7 @@ class _SumDistribution:
         other_tail = 1.0 - scale * float(probabilities[beyond] @ np.exp(-theta * away[beyond]))
         return (other_tail, tail) if theta >= 0 else (tail, other_tail)
 
-    def exponential_tilt(self, observed: float) -> tuple[float, float, Floats]:
+    def tilt_exponent_and_chances(self, observed: float) -> tuple[float, float, Floats]:
         """The tilt θ at which the sum has the mean S, K(θ) − θS, and the tilted probabilities.
 
         K is the cumulant generating function of the sum.
@@ -228,7 +228,7 @@ class _SumDistribution:
         return float(self._counts @ means), float(self._counts @ variances), cumulant, chances
 
 
-def _count_extreme_permutations(
+def _count_permutations_on_each_side(
     strata: list[DifferenceStratum], observed: float, resamples: int, seed: int
 ) -> tuple[int, int]:
     slack = DIFFERENCE_TOLERANCE * sum(

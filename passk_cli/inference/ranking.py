@@ -47,13 +47,13 @@ def compact_letters(different: Bools) -> list[str]:
     return shared
 
 
-def letter_ranges(letters: str) -> str:
+def abbreviate_tie_letters(letters: str) -> str:
     """The letters of a model as text, in which a range replaces three or more neighbouring letters.
 
     Because of the commas and ranges, the letters do not look like a word.
 
-    >>> letter_ranges("abdefz"), letter_ranges("yza1b1"), letter_ranges("no"), letter_ranges("is")
-    ('ab,d–f,z', 'y–b1', 'n–o', 'i,s')
+    >>> [abbreviate_tie_letters(letters) for letters in ("abdefz", "yza1b1", "no", "is")]
+    ['ab,d–f,z', 'y–b1', 'n–o', 'i,s']
     """
     names = re.findall(r"[a-z]\d*", letters)
     places = [ord(name[0]) - ord("a") + 26 * int(name[1:] or 0) for name in names]
@@ -70,12 +70,13 @@ def letter_ranges(letters: str) -> str:
     )
 
 
-def tied_positions(ordered: Floats) -> tuple[Indices, Indices]:
+def first_and_last_tied_positions(ordered: Floats) -> tuple[Indices, Indices]:
     """The first and the last position of each value in its column, as arrays of the same shape.
 
     ordered : values in ascending order in each column. NaN is not equal to any value.
 
-    >>> [places.ravel().tolist() for places in tied_positions(np.array([[1.0], [2.0], [2.0]]))]
+    >>> values = np.array([[1.0], [2.0], [2.0]])
+    >>> [places.ravel().tolist() for places in first_and_last_tied_positions(values)]
     [[0, 1, 1], [0, 2, 2]]
     """
     place = np.arange(len(ordered))[:, None]
@@ -119,14 +120,14 @@ def rank_limits(better: Bools) -> Ints:
     return np.stack([1 + beaten_by, len(better) - beats], axis=1).astype(np.int64)
 
 
-def first_lead_change(gap: Floats) -> Floats:
+def first_k_of_lead_change(gap: Floats) -> Floats:
     """The first k in each row at which the gap has the opposite sign of the gap at k = 1.
 
     gap : difference between two curves at k = 1, 2, …, (rows × values of k). If the gap is 0 at
         k = 1, the first gap that is not 0 is used instead.
     Returns one k per row as a float, or infinity if there is no such k.
 
-    >>> first_lead_change(np.array([[-0.1, 0.0, 0.2], [0.1, 0.2, 0.3]])).tolist()
+    >>> first_k_of_lead_change(np.array([[-0.1, 0.0, 0.2], [0.1, 0.2, 0.3]])).tolist()
     [3.0, inf]
     """
     signs = np.sign(np.where(np.abs(gap) <= _TIE_TOLERANCE, 0.0, gap))
@@ -137,7 +138,7 @@ def first_lead_change(gap: Floats) -> Floats:
     return np.where(turned.any(axis=1), np.argmax(turned, axis=1) + 1.0, np.inf)
 
 
-class CodeSpan(NamedTuple):
+class EqualCodeSpan(NamedTuple):
     """The first and the last index of consecutive elements with the same code, and this code."""
 
     first_index: int
@@ -145,7 +146,7 @@ class CodeSpan(NamedTuple):
     code: int
 
 
-def code_spans(codes: Ints) -> list[CodeSpan]:
+def code_spans(codes: Ints) -> list[EqualCodeSpan]:
     """The spans of consecutive equal codes, in order; an empty list if there are no codes.
 
     >>> [tuple(run) for run in code_spans(np.array([1, 1, 0]))]
@@ -155,7 +156,7 @@ def code_spans(codes: Ints) -> list[CodeSpan]:
         return []
     firsts = np.flatnonzero(np.diff(codes, prepend=codes[0] - 1)).tolist()
     lasts = [first - 1 for first in firsts[1:]] + [len(codes) - 1]
-    return [CodeSpan(a, b, int(codes[a])) for a, b in zip(firsts, lasts, strict=True)]
+    return [EqualCodeSpan(a, b, int(codes[a])) for a, b in zip(firsts, lasts, strict=True)]
 
 
 class CrossingRange(NamedTuple):
@@ -166,7 +167,7 @@ class CrossingRange(NamedTuple):
     certain: bool
 
 
-def possible_crossings(ks: Ints, signs: Ints) -> list[CrossingRange]:
+def possible_crossing_ranges(ks: Ints, signs: Ints) -> list[CrossingRange]:
     """The ranges of k in which two curves may cross, given a simultaneous band of the difference.
 
     The lead may change between k − 1 and k if the band contains 0 at k − 1 or at k. The lead must
@@ -179,7 +180,7 @@ def possible_crossings(ks: Ints, signs: Ints) -> list[CrossingRange]:
     signs : for each k, +1 if the whole band is above 0, −1 if the whole band is below 0, or 0 if
         the band contains 0.
 
-    >>> possible_crossings(np.array([1, 2, 3, 4]), np.array([1, 0, 0, -1]))
+    >>> possible_crossing_ranges(np.array([1, 2, 3, 4]), np.array([1, 0, 0, -1]))
     [CrossingRange(first_k=2, last_k=4, certain=True)]
     """
     sets = []

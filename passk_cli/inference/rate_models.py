@@ -19,9 +19,9 @@ from passk_cli.arrays import Floats, Ints
 # Numbers of passes up to _MAX_SEPARATE_PASSES have their own bins. Tasks with more passes share a
 # bin, so that easy tasks do not influence the model of hard tasks.
 _MAX_SEPARATE_PASSES = 2
-# _POINT_MASS_PRIOR_WEIGHTS maps each kind of point mass (success rates that are exactly equal) to
-# its prior weight.
-_POINT_MASS_PRIOR_WEIGHTS = {"none": 0.5, "never": 0.25, "rate": 0.25}
+# _PRIOR_WEIGHT_BY_POINT_MASS_KIND maps each kind of point mass (success rates that are exactly
+# equal) to its prior weight.
+_PRIOR_WEIGHT_BY_POINT_MASS_KIND = {"none": 0.5, "never": 0.25, "rate": 0.25}
 # _BETA_PARAMETER_RANGES contains the ranges of log a and of the logit of the mean of a beta
 # distribution. _LOGIT_NORMAL_PARAMETER_RANGES contains the ranges of log sd and of the mean of a
 # logit-normal distribution.
@@ -43,17 +43,17 @@ _CLOSER, _DEPTH = 3, 9.0
 # _NEGATIVE_LOGIT_GRID_EDGES contains the edges of the bins of task difficulty, which is −logit of
 # the success rate.
 _NEGATIVE_LOGIT_GRID_EDGES = np.linspace(-8.0, 22.0, 121)
-_SMALLEST_MASS_RATE_TIMES_N = 1e-3
+_MIN_POINT_MASS_RATE_TIMES_N = 1e-3
 # If tasks have more than _MAX_DISTINCT_ATTEMPT_NUMBERS different numbers of attempts, similar
 # numbers are merged.
 _MAX_DISTINCT_ATTEMPT_NUMBERS = 16
 _SMALLEST_PROBABILITY = 1e-300
 
-_RateModel = Callable[[Floats, Floats, int, int, Floats], tuple[Floats, Floats]]
+_RateModelFunction = Callable[[Floats, Floats, int, int, Floats], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
-class ModelAverage:
+class AveragedPassAtK:
     """The posterior mean of pass@k and its limits at each k, from an average of models."""
 
     posterior_means: Floats
@@ -61,28 +61,28 @@ class ModelAverage:
     high: Floats
 
 
-def average_models(
+def averaged_pass_at_k(
     n: Ints, c: Ints, ks: Ints, *, level: float = 0.95, worth: float = 1.0
-) -> ModelAverage:
+) -> AveragedPassAtK:
     """pass@k at each k of `ks`, from the weighted average of all models.
 
     n, c : number of attempts and of passes at each task.
     worth : the number of independent tasks for which one task counts, which is below 1 if tasks
         have clusters.
 
-    >>> result = average_models(np.full(60, 20), np.arange(60) % 4, np.array([20, 200]))
+    >>> result = averaged_pass_at_k(np.full(60, 20), np.arange(60) % 4, np.array([20, 200]))
     >>> bool(result.low[1] < result.posterior_means[1] < result.high[1])
     True
     """
     bins, at = _tasks_by_pass_bin(n, c, worth), ks.astype(np.float64)
-    rarest = math.log(_SMALLEST_MASS_RATE_TIMES_N / max(attempts for attempts, _ in bins))
+    rarest = math.log(_MIN_POINT_MASS_RATE_TIMES_N / max(attempts for attempts, _ in bins))
     answers = [
         _model_values_and_log_weights(smooth, box, lump, bins, at, rarest)
         for smooth, box in (
             (_beta_model, _BETA_PARAMETER_RANGES),
             (_logit_normal_model, _LOGIT_NORMAL_PARAMETER_RANGES),
         )
-        for lump in _POINT_MASS_PRIOR_WEIGHTS
+        for lump in _PRIOR_WEIGHT_BY_POINT_MASS_KIND
     ]
     passing = np.concatenate([values for values, _ in answers])
     logs = np.concatenate([weights for _, weights in answers])
@@ -94,7 +94,7 @@ def average_models(
         order = np.argsort(column, kind="stable")
         limits.append(np.interp([tail, 1 - tail], np.cumsum(weights[order]), column[order]))
     low, high = np.array(limits).T
-    return ModelAverage(weights @ passing, low, high)
+    return AveragedPassAtK(weights @ passing, low, high)
 
 
 def _tasks_by_pass_bin(n: Ints, c: Ints, worth: float) -> list[tuple[int, Floats]]:
@@ -113,7 +113,7 @@ def _tasks_by_pass_bin(n: Ints, c: Ints, worth: float) -> list[tuple[int, Floats
 
 
 def _model_values_and_log_weights(
-    smooth: _RateModel, box: tuple[tuple[float, float], ...], lump: str,
+    smooth: _RateModelFunction, box: tuple[tuple[float, float], ...], lump: str,
     bins: list[tuple[int, Floats]], ks: Floats, rarest: float,
 ) -> tuple[Floats, Floats]:  # fmt: skip
     extra = {"none": (), "never": ((0.0, 1.0),), "rate": ((0.0, 1.0), (rarest, 0.0))}[lump]
@@ -126,7 +126,7 @@ def _model_values_and_log_weights(
             low + width * (np.arange(count) + 0.5)
             for low, width, count in zip(within[:, 0], step, counts, strict=True)
         ]
-        likelihood, failing = _grid_log_likelihood(smooth, axes, bins, ks)
+        likelihood, failing = _log_likelihood_and_fail_chances(smooth, axes, bins, ks)
         likely_points = np.nonzero(likelihood >= likelihood.max() - _DEPTH)
         ends = [
             (axis[at.min()], axis[at.max()]) for axis, at in zip(axes, likely_points, strict=True)
@@ -134,12 +134,12 @@ def _model_values_and_log_weights(
         within = np.clip(np.array(ends) + np.outer(step, [-1, 1]), prior[:, :1], prior[:, 1:])
     cell = np.log(np.ptp(searched, axis=1) / np.ptp(prior, axis=1) / counts).sum()
     return 1 - failing(likely_points), likelihood[likely_points] + cell + math.log(
-        _POINT_MASS_PRIOR_WEIGHTS[lump]
+        _PRIOR_WEIGHT_BY_POINT_MASS_KIND[lump]
     )
 
 
-def _grid_log_likelihood(
-    smooth: _RateModel, axes: list[Floats], bins: list[tuple[int, Floats]], ks: Floats
+def _log_likelihood_and_fail_chances(
+    smooth: _RateModelFunction, axes: list[Floats], bins: list[tuple[int, Floats]], ks: Floats
 ) -> tuple[Floats, Callable[[tuple[Ints, ...]], Floats]]:
     shape = tuple(map(len, axes))
     first, second = (axis.ravel() for axis in np.meshgrid(axes[0], axes[1], indexing="ij"))

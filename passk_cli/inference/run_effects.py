@@ -14,17 +14,17 @@ from passk_cli.inference.rounding import ROUNDING_TOLERANCE
 # The random draws of a test have at most _CELLS array elements. A test uses at least _FEWEST and at
 # most _MOST draws.
 _CELLS, _FEWEST, _MOST = 2_000_000, 499, 9_999
-# A history has at most MAX_HISTORY_RUNS runs, because the false-alarm rate is valid for this number
-# of runs.
-MAX_HISTORY_RUNS = 365
-# _DEVIATE_THRESHOLD_BY_ALPHA maps a false-alarm rate to a threshold. In a history of
-# MAX_HISTORY_RUNS runs without a change, the largest deviate exceeds the threshold with a
-# probability equal to the false-alarm rate. The thresholds are quantiles of 20,000 simulated
+# A history has at most MAX_RUNS_FOR_FALSE_ALARM_RATE runs, because the false-alarm rate is valid
+# for this number of runs.
+MAX_RUNS_FOR_FALSE_ALARM_RATE = 365
+# _CHANGE_DEVIATE_LIMIT_BY_ALPHA maps a false-alarm rate to a threshold. In a history of
+# MAX_RUNS_FOR_FALSE_ALARM_RATE runs without a change, the largest deviate exceeds the threshold
+# with a probability equal to the false-alarm rate. The thresholds are quantiles of 20,000 simulated
 # histories.
-_DEVIATE_THRESHOLD_BY_ALPHA = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
+_CHANGE_DEVIATE_LIMIT_BY_ALPHA = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
 # passk assumes a correlation of at most _MAX_RUN_CORRELATION between consecutive runs.
 _MAX_RUN_CORRELATION = 0.95
-_MIN_SEPARATED_RUNS = 4
+_MIN_NONOVERLAPPING_RUNS_PER_SIDE = 4
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
     if not variances.max() > 0:
         return RunEffect(means, variances, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
-    p, p_tasks = _permutation_p(n, c, variances, seed)
+    p, p_tasks = _permutation_p_of_means_and_tasks(n, c, variances, seed)
 
     def excess(tau2: float, target: float) -> float:
         weights = 1 / (variances + tau2)
@@ -132,20 +132,22 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
     )
 
 
-def draw_count(n: Ints) -> int:
+def run_effect_draw_count(n: Ints) -> int:
     """Number of random draws for the p-values of `run_effect`.
 
     n : number of attempts of each run at each task, (runs × tasks).
 
-    >>> draw_count(np.full((5, 50), 4)), draw_count(np.full((60, 100), 4))
+    >>> run_effect_draw_count(np.full((5, 50), 4)), run_effect_draw_count(np.full((60, 100), 4))
     (8000, 499)
     """
     return int(np.clip(_CELLS // n.size, _FEWEST, _MOST))
 
 
-def _permutation_p(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[float, float]:
+def _permutation_p_of_means_and_tasks(
+    n: Ints, c: Ints, variances: Floats, seed: int
+) -> tuple[float, float]:
     runs, tasks = n.shape
-    draws = draw_count(n)
+    draws = run_effect_draw_count(n)
     random = named_generator(seed, "runs")
     weights = 1 / variances
     rate = c.sum(axis=0) / n.sum(axis=0)
@@ -281,7 +283,7 @@ def chance_variances(n: Ints, c: Ints | Floats, squares: Floats | None = None) -
     return variances
 
 
-def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
+def mean_log_amounts_and_variances(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
     """The mean logarithm of the amounts in each run, with a lower bound for the mean's variance.
 
     The mean of run r is m_r = ā + mean_t (L_rt − a_t). In this formula, L_rt is the mean logarithm
@@ -296,7 +298,8 @@ def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
     Returns one mean per run, and one variance per run as computed by `chance_variances`.
 
     >>> n, logs = np.array([[1, 2], [1, 0]]), np.array([[0.0, 4.0], [1.0, 0.0]])
-    >>> [each.tolist() for each in log_means(n, logs, logs**2 / np.maximum(n, 1))]
+    >>> squares = logs**2 / np.maximum(n, 1)
+    >>> [each.tolist() for each in mean_log_amounts_and_variances(n, logs, squares)]
     [[1.0, 1.75], [0.0, 0.125]]
     """
     means = np.where(n > 0, logs, np.nan) / np.maximum(n, 1)
@@ -305,7 +308,7 @@ def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
     return run_means, chance_variances(n, logs, squares)
 
 
-def is_above_task_median(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
+def are_above_dividing_amounts(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
     """Whether each amount is above the dividing amount of the task; see `exact_change_p`.
 
     The dividing amount of a task is the amount for which the share of attempts above it is closest
@@ -317,7 +320,7 @@ def is_above_task_median(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
     Edge cases: If all amounts of a task are equal, no amount is above the dividing amount.
 
     >>> amounts = np.array([3.0, 1.0, 2.0, 5.0])
-    >>> is_above_task_median(np.array([0, 0, 0, 1]), amounts, np.ones(4, int)).tolist()
+    >>> are_above_dividing_amounts(np.array([0, 0, 0, 1]), amounts, np.ones(4, int)).tolist()
     [True, False, False, False]
     """
     order = np.lexsort((amounts, tasks))
@@ -374,9 +377,9 @@ def change_points(
     """
     from passk_cli.scipy_special import ndtr
 
-    threshold = _DEVIATE_THRESHOLD_BY_ALPHA[alpha]
+    threshold = _CHANGE_DEVIATE_LIMIT_BY_ALPHA[alpha]
     rare = 2 * float(ndtr(-threshold))
-    offset = max(len(means) - MAX_HISTORY_RUNS, 0)
+    offset = max(len(means) - MAX_RUNS_FOR_FALSE_ALARM_RATE, 0)
     least = np.broadcast_to(floors, len(means)).tolist()
     start = offset
     points: list[tuple[int, int]] = []
@@ -411,7 +414,7 @@ def _ranks_confirm_change(means: Floats, split: int, threshold: float) -> bool:
     _, place, ties = np.unique(means.round(12), return_inverse=True, return_counts=True)
     rank = (np.cumsum(ties) - (ties - 1) / 2)[place]
     before, after = np.split(rank, [split])
-    if min(split, runs - split) >= _MIN_SEPARATED_RUNS and (
+    if min(split, runs - split) >= _MIN_NONOVERLAPPING_RUNS_PER_SIDE and (
         before.max() < after.min() or after.max() < before.min()
     ):
         return True
@@ -446,11 +449,11 @@ def correlated_t(means: Floats, split: int) -> float:
     >>> round(correlated_t(drift, 30), 1)
     2.0
     """
-    change, error = _correlated_change(means, split)
+    change, error = _change_and_error_if_correlated(means, split)
     return abs(change) / error if error > 0 else np.inf
 
 
-def _correlated_change(means: Floats, split: int) -> tuple[float, float]:
+def _change_and_error_if_correlated(means: Floats, split: int) -> tuple[float, float]:
     runs = len(means)
     residuals = np.concatenate([part - part.mean() for part in np.split(means, [split])])
     square = float(residuals @ residuals)
@@ -494,15 +497,15 @@ def least_detectable_change(
     if runs < 5:
         return np.inf
     floor, degrees = float(np.broadcast_to(floors, runs)[-1]), runs - 2
-    deviate = _DEVIATE_THRESHOLD_BY_ALPHA[alpha] * (8 * degrees + 3) / (8 * degrees + 1)
+    deviate = _CHANGE_DEVIATE_LIMIT_BY_ALPHA[alpha] * (8 * degrees + 3) / (8 * degrees + 1)
     t = float(np.sqrt(degrees * np.expm1(deviate**2 / degrees)))
     least, separated = np.inf, np.arange(runs, dtype=np.float64)
     for split in range(1, runs):
-        if not _ranks_confirm_change(separated, split, _DEVIATE_THRESHOLD_BY_ALPHA[alpha]):
+        if not _ranks_confirm_change(separated, split, _CHANGE_DEVIATE_LIMIT_BY_ALPHA[alpha]):
             continue
         square = sum(float(part.var()) * len(part) for part in np.split(means, [split]))
         plain = np.sqrt(max(square / degrees, floor) * (1 / split + 1 / (runs - split)))
-        least = min(least, t * max(float(plain), _correlated_change(means, split)[1]))
+        least = min(least, t * max(float(plain), _change_and_error_if_correlated(means, split)[1]))
     return float(least)
 
 
@@ -530,7 +533,7 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     p-value is min(1, 2 min(P(S* ≥ S), P(S* ≤ S))).
 
     n, c : numbers of attempts and of passes, (runs × tasks). For amounts, c is the number of
-        amounts above the dividing amount (`is_above_task_median`).
+        amounts above the dividing amount (`are_above_dividing_amounts`).
     start, split, end : runs start … split − 1 are before the split, and runs split … end − 1 are
         after it.
     Accuracy: The absolute error is at most 1e-9.

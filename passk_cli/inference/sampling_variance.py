@@ -9,21 +9,22 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.metrics.combinatorics import binomial_probabilities
-from passk_cli.metrics.pass_k import cached_values, unique_pairs
+from passk_cli.metrics.pass_k import cached_values_of_few_pairs, unique_pairs
 from passk_cli.metrics.registry import Metric
-from passk_cli.outcomes.attempts import AttemptValueCounts
+from passk_cli.outcomes.attempts import AttemptValuesByCell
 
 # A block has at most _MAX_BLOCK_ATTEMPT_ROWS attempts, which limits its memory to about 64 MB.
 _MAX_BLOCK_ATTEMPT_ROWS = 1 << 20
 # The variance of a metric is computed at the success rates in _RATE_GRID and interpolated between
 # these rates.
 _RATE_GRID = np.sin(np.linspace(0.0, np.pi / 2, 257)) ** 2
-# A binomial distribution is computed only within _HALF_WIDTH_SDS standard deviations of its mean.
-_HALF_WIDTH_SDS = 12
-# A binomial distribution is computed at no more than _MAX_PASS_COUNTS pass counts. If there are
-# more pass counts, every second or third pass count is enough, because a binomial distribution is
-# smooth.
-_MAX_PASS_COUNTS = 1 << 12
+# A binomial distribution is computed only within _BINOMIAL_HALF_WIDTH_SDS standard deviations of
+# its mean.
+_BINOMIAL_HALF_WIDTH_SDS = 12
+# A binomial distribution is computed at no more than _MAX_COMPUTED_PASS_COUNTS pass counts. If
+# there are more pass counts, every second or third pass count is enough, because a binomial
+# distribution is smooth.
+_MAX_COMPUTED_PASS_COUNTS = 1 << 12
 # Up to _MAX_FULL_TABLE_ATTEMPTS attempts, the metric is computed at all pass counts in one call.
 _MAX_FULL_TABLE_ATTEMPTS = 1 << 16
 # In the estimated rate of a task, the overall pass rate has at least the weight of
@@ -52,7 +53,7 @@ def within_variance(metric: Metric, n: Ints, c: Ints) -> Floats:
     [0.0625]
     """
     un, uc, index = unique_pairs(n, c)
-    variance = cached_values(jackknife_variance, metric.values, un, uc)
+    variance = cached_values_of_few_pairs(jackknife_variance, metric.values, un, uc)
     return np.where(un > metric.k, variance, np.nan)[index]
 
 
@@ -72,7 +73,7 @@ def jackknife_variance(values: Callable[[Ints, Ints], Floats], n: Ints, c: Ints)
 
 
 def within_variance_from_attempts(
-    metric: Metric, attempts: AttemptValueCounts, values: Floats
+    metric: Metric, attempts: AttemptValuesByCell, values: Floats
 ) -> Floats:
     """The result of `within_variance` for a metric that needs more than the counts of passes.
 
@@ -223,9 +224,12 @@ def _variance_by_rate(metric: Metric, size: int) -> Floats:
 def _pass_distributions(size: int) -> list[tuple[range, Floats]]:
     distributions = []
     for rate in _RATE_GRID.tolist():
-        reach = _HALF_WIDTH_SDS * np.sqrt(size * rate * (1 - rate)) + _HALF_WIDTH_SDS**2
+        reach = (
+            _BINOMIAL_HALF_WIDTH_SDS * np.sqrt(size * rate * (1 - rate))
+            + _BINOMIAL_HALF_WIDTH_SDS**2
+        )
         low, high = max(0, int(size * rate - reach)), min(size, int(size * rate + reach) + 1)
-        numbers = range(low, high + 1, 1 + (high - low) // _MAX_PASS_COUNTS)
+        numbers = range(low, high + 1, 1 + (high - low) // _MAX_COMPUTED_PASS_COUNTS)
         c = np.array(numbers)
         share = binomial_probabilities(size, c, rate)
         distributions.append((numbers, share * numbers.step))

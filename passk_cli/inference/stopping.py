@@ -13,7 +13,7 @@ There are three kinds of stopping. In the following, m is the largest number of 
   last attempt number below m, the last attempt passes.
 
 Such data are evidence of stopping if the probability of the data without stopping is below
-`EVIDENCE_LEVEL`.
+`OPTIONAL_STOPPING_LEVEL`.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Ints
 from passk_cli.inference.compatible_rates import (
-    count_likelihood,
-    maximum_likelihood_and_masses,
+    maximum_log_likelihood_and_masses,
     rate_grid,
+    relative_count_likelihoods,
 )
 
 # Attempts are evidence that sampling stopped early if their probability without early stopping is
-# below EVIDENCE_LEVEL.
-EVIDENCE_LEVEL = 0.01
+# below OPTIONAL_STOPPING_LEVEL.
+OPTIONAL_STOPPING_LEVEL = 0.01
 FIRST_PASS, ONCE_PASSED, REPLACED = "first pass", "once passed", "replaced"
 UNKNOWN_LAST_OUTCOME = -1
 _TINY, _FEWEST_ZEROS = 1e-300, 0.25
@@ -43,21 +43,21 @@ class OptionalStopping:
     """How sampling seems to have stopped, and what can still be estimated.
 
     kind : FIRST_PASS, ONCE_PASSED or REPLACED.
-    chance_without_stopping : upper bound for the probability of these data if n was fixed
+    max_data_probability_if_n_fixed : upper bound for the probability of these data if n was fixed
         beforehand.
     largest_n : m, the largest number of attempts at a task.
     short_tasks : number of tasks with fewer than m attempts.
     first_attempt_pass_share : share of tasks that pass at the first attempt; None if it is unknown.
-    solved_share : share of tasks solved within m attempts.
+    solved_task_share : share of tasks solved within m attempts.
     tasks_continued_after_pass : number of tasks with an attempt that is known to follow a pass.
     """
 
     kind: str
-    chance_without_stopping: float
+    max_data_probability_if_n_fixed: float
     largest_n: int
     short_tasks: int
     first_attempt_pass_share: float | None
-    solved_share: float
+    solved_task_share: float
     tasks_continued_after_pass: int = 0
 
 
@@ -88,8 +88,8 @@ def detect_optional_stopping(
 
     >>> n, c = np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5)
     >>> evidence = detect_optional_stopping(n, c)
-    >>> shares = evidence.first_attempt_pass_share, evidence.solved_share
-    >>> evidence.kind, round(evidence.chance_without_stopping, 6), *shares
+    >>> shares = evidence.first_attempt_pass_share, evidence.solved_task_share
+    >>> evidence.kind, round(evidence.max_data_probability_if_n_fixed, 6), *shares
     ('first pass', 1.9e-05, 0.04, 0.2)
     >>> detect_optional_stopping(np.full(25, 10), np.arange(25) % 2) is None
     True
@@ -139,7 +139,9 @@ def has_optional_stopping(
     True
     """
     evidence = detect_optional_stopping(n, c, numbered, last)
-    return evidence is not None and evidence.chance_without_stopping < EVIDENCE_LEVEL
+    return (
+        evidence is not None and evidence.max_data_probability_if_n_fixed < OPTIONAL_STOPPING_LEVEL
+    )
 
 
 def _missing_zeros_p(n: Ints, c: Ints) -> float:
@@ -157,10 +159,10 @@ def _missing_zeros_p(n: Ints, c: Ints) -> float:
     for size in np.unique(n).tolist():
         passes, tasks = np.unique(c[n == size], return_counts=True)
         rates = rate_grid(size, size)[1:]
-        chance = count_likelihood(np.full(len(passes), size), passes, rates)
+        chance = relative_count_likelihoods(np.full(len(passes), size), passes, rates)
         any_pass = 1 - (1 - rates) ** size
         (truncated, *_), (free, *_) = (
-            maximum_likelihood_and_masses(chances, tasks.astype(np.float64))
+            maximum_log_likelihood_and_masses(chances, tasks.astype(np.float64))
             for chances in (chance / any_pass, chance)
         )
         gain += truncated - free

@@ -21,8 +21,8 @@ from passk_cli.inference.random_streams import named_generator
 MAX_ENUMERATED_ASSIGNMENTS = 20_000
 _MIN_TESTED_SDS = 2.0
 _DRAWS, _BLOCK = 2, 1 << 19
-# A test uses at most _MOST_TASKS tasks, which limits its time.
-_MOST_TASKS = 2000
+# A test uses at most _MAX_TESTED_TASKS tasks, which limits its time.
+_MAX_TESTED_TASKS = 2000
 
 
 def group_effect_p(values: Floats, groups: Ints, level: float) -> float:
@@ -43,7 +43,7 @@ def group_effect_p(values: Floats, groups: Ints, level: float) -> float:
     >>> group_effect_p(np.array([0.0, 0, 0, 1, 1, 1]), np.array([0, 0, 0, 1, 1, 1]), 0.1)
     0.1
     """
-    order = np.argsort(groups[:_MOST_TASKS], kind="stable")
+    order = np.argsort(groups[:_MAX_TESTED_TASKS], kind="stable")
     values, sizes = values[order] - values[order].mean(), np.bincount(groups[order])
     sizes = sizes[sizes > 0]
     starts, tasks = np.cumsum(sizes) - sizes, len(values)

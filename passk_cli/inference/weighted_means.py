@@ -2,7 +2,7 @@
 
 - For Dirichlet weights (Bayesian bootstrap, with or without guard atoms), `dirichlet_quantiles`
   computes one integral along a path through a saddle point. The absolute error of the
-  distribution function is below 1e-11 (see `_upper_tails` for the reason).
+  distribution function is below 1e-11 (see `_upper_tail_probabilities_at_zero` for the reason).
 - For multinomial weights (ordinary bootstrap of a mean), `BootstrapDistribution` uses an FFT on a
   lattice. The distribution is exact to 1e-12 if the values are on a lattice. Other values are
   rounded to a lattice with 4,096 steps per standard error.
@@ -24,11 +24,11 @@ from passk_cli.inference.rounding import common_denominator
 STANDARD_NORMAL = NormalDist()
 # _FIRST_INTEGRATION_STEP is the first step of the trapezoidal rule. The step is halved, at most
 # _MAX_STEP_HALVINGS times, until the sums for two successive steps differ by a relative
-# _SUM_TOLERANCE or less. The trapezoidal rule converges geometrically, so the relative error of the
-# last sum is about _SUM_TOLERANCE².
+# _INTEGRATION_TOLERANCE or less. The trapezoidal rule converges geometrically, so the relative
+# error of the last sum is about _SUM_TOLERANCE².
 _FIRST_INTEGRATION_STEP = 0.1875
 _MAX_STEP_HALVINGS = 10
-_SUM_TOLERANCE = 1e-9
+_INTEGRATION_TOLERANCE = 1e-9
 # Parts of an integrand below exp(−36) = 2e-16 of its maximum are neglected.
 _NEGLIGIBLE_EXPONENT = 36.0
 _NEAR, _PLACES = 3.0, np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])
@@ -43,14 +43,14 @@ _EQUALITY_BITS = 44
 # Atoms are merged if their distance is below _ATOM_TOLERANCE times the span of all atoms.
 _ATOM_TOLERANCE = 1e-15
 # An FFT has at most _MAX_LATTICE_FFT_CELLS cells if the values are on a lattice. If the values are
-# not on a lattice, an FFT has about _FFT_CELLS cells.
-_FFT_CELLS = 1 << 16
+# not on a lattice, an FFT has about _OFF_LATTICE_FFT_CELLS cells.
+_OFF_LATTICE_FFT_CELLS = 1 << 16
 _MAX_LATTICE_FFT_CELLS = 1 << 20
 # The span of the values has at most _MAX_LATTICE_STEPS lattice steps.
 _MAX_LATTICE_STEPS = 100_000
 
 
-def distinct_values_per_row(values: Floats) -> tuple[Floats, ...]:
+def distinct_values_and_counts_per_row(values: Floats) -> tuple[Floats, ...]:
     """The distinct values (atoms) of each row and their counts, as two arrays (rows × atoms).
 
     Values that differ only by rounding, for example 0.3 − 0.1 and 0.2, are merged. If a row has
@@ -59,7 +59,7 @@ def distinct_values_per_row(values: Floats) -> tuple[Floats, ...]:
     values : finite values, (rows × tasks).
 
     >>> rows = np.array([[0.5, 0.0, 0.5], [1.0, 1.0, 1.0]])
-    >>> [part.tolist() for part in distinct_values_per_row(rows)]
+    >>> [part.tolist() for part in distinct_values_and_counts_per_row(rows)]
     [[[0.0, 0.5], [1.0, 1.0]], [[1.0, 2.0], [3.0, 0.0]]]
     """
     ordered = np.sort(values, axis=1)
@@ -168,7 +168,7 @@ def _scaled_quantiles(a: Floats, alpha: Floats, b: Floats, p: Floats) -> Floats:
     last_q, last_miss = np.full(count, np.nan), np.full(count, np.nan)
     rows = np.arange(count)
     for _ in range(100):
-        below, above = _lower_and_upper_tails(a[rows] - q[rows, None] * b[rows], alpha[rows])
+        below, above = _tail_probabilities_at_zero(a[rows] - q[rows, None] * b[rows], alpha[rows])
         signs = np.where(below <= above, 1.0, -1.0)
         tails = np.maximum(np.minimum(below, above), 1e-300)
         miss = signs * _normal_deviates(tails) - deviate[rows]
@@ -199,20 +199,20 @@ def _normal_deviates(p: Floats) -> Floats:
     return np.array([STANDARD_NORMAL.inv_cdf(share) for share in p.tolist()])
 
 
-def _lower_and_upper_tails(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
+def _tail_probabilities_at_zero(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
     """P(Y ≤ 0) and P(Y > 0) for Y = Σ G_i d_i in each row. The smaller probability is accurate."""
     above = np.where(d.max(axis=1) <= 0, 0.0, 1.0)
     mixed = np.flatnonzero((d.max(axis=1) > 0) & (d.min(axis=1) < 0))
     below = 1.0 - above
     if len(mixed):
         sign = np.where((alpha[mixed] * d[mixed]).sum(axis=1) <= 0, 1.0, -1.0)
-        tail = _upper_tails(sign[:, None] * d[mixed], alpha[mixed])
+        tail = _upper_tail_probabilities_at_zero(sign[:, None] * d[mixed], alpha[mixed])
         above[mixed] = np.where(sign > 0, tail, 1.0 - tail)
         below[mixed] = np.where(sign > 0, 1.0 - tail, tail)
     return below, above
 
 
-def _upper_tails(d: Floats, alpha: Floats) -> Floats:
+def _upper_tail_probabilities_at_zero(d: Floats, alpha: Floats) -> Floats:
     """The probability P(Y > 0) for Y = Σ G_i d_i in each row.
 
     The mean of Y must be at most 0, and the d_i must have both signs. The probability is (1/2πi) ∫
@@ -248,40 +248,40 @@ class _IntegrationPaths(NamedTuple):
     saddle_points: Floats
     atom_terms: Floats
     atom_weights: Floats
-    path_widths: Floats
-    path_bends: Floats
+    path_scales: Floats
+    path_curvatures: Floats
 
     def select(self, rows: Indices) -> _IntegrationPaths:
         return _IntegrationPaths(*(field[rows] for field in self))
 
     def log_absolute_integrand(self, u: Floats) -> Floats:
         """The logarithm of the absolute integrand at the points u, without the factor exp(K(c))."""
-        across, along, factor = self._path_coordinates(u)
-        sizes: Floats = self._log_modulus(across, along) + np.log(np.abs(factor))
+        across, along, factor = self._atom_coordinates_and_factor(u)
+        sizes: Floats = self._log_modulus_of_atom_product(across, along) + np.log(np.abs(factor))
         return sizes
 
     def integrand(self, u: Floats, top: Floats) -> Floats:
         """The integrand at the points u, (rows × points), for the value `top` of K(c)."""
-        across, along, factor = self._path_coordinates(u)
+        across, along, factor = self._atom_coordinates_and_factor(u)
         turn = (np.arctan2(across, 1.0 - along) @ self.atom_weights[:, :, None])[:, :, 0]
-        size = self._log_modulus(across, along) + top[:, None]
+        size = self._log_modulus_of_atom_product(across, along) + top[:, None]
         heights: Floats = (factor * np.exp(1j * turn)).imag * np.exp(size)
         return heights
 
-    def _path_coordinates(self, u: Floats) -> tuple[NDArray[Any], ...]:
+    def _atom_coordinates_and_factor(self, u: Floats) -> tuple[NDArray[Any], ...]:
         sinh, cosh = np.sinh(u), np.cosh(u)
         x, s = (
-            (self.path_widths * self.path_bends)[:, None] * (cosh - 1.0),
-            self.path_widths[:, None] * sinh,
+            (self.path_scales * self.path_curvatures)[:, None] * (cosh - 1.0),
+            self.path_scales[:, None] * sinh,
         )
         across, along = (
             s[:, :, None] * self.atom_terms[:, None],
             x[:, :, None] * self.atom_terms[:, None],
         )
-        step = self.path_widths[:, None] * (1j * cosh + self.path_bends[:, None] * sinh)
+        step = self.path_scales[:, None] * (1j * cosh + self.path_curvatures[:, None] * sinh)
         return across, along, step / (self.saddle_points[:, None] + x + 1j * s)
 
-    def _log_modulus(self, across: Floats, along: Floats) -> Floats:
+    def _log_modulus_of_atom_product(self, across: Floats, along: Floats) -> Floats:
         square = across * across
         square += along * (along - 2.0)
         logs = np.log1p(square, out=square) @ (-0.5 * self.atom_weights)[:, :, None]
@@ -295,7 +295,7 @@ def _integrals(paths: _IntegrationPaths, top: Floats, end: float) -> Floats:
     sums, before = heights.sum(axis=1), 2.0 * heights[:, ::2].sum(axis=1)
     areas: Floats = sums * step / math.pi
     for _ in range(_MAX_STEP_HALVINGS):
-        unsettled = np.abs(sums - before) > _SUM_TOLERANCE * np.abs(sums)
+        unsettled = np.abs(sums - before) > _INTEGRATION_TOLERANCE * np.abs(sums)
         rows, sums = rows[unsettled], sums[unsettled]
         if not len(rows):
             break
@@ -317,9 +317,9 @@ def _straighten_rising_paths(paths: _IntegrationPaths) -> _IntegrationPaths:
     )
     sizes = paths.select(checked).log_absolute_integrand(_NEAR * _PLACES)
     rising = (np.diff(sizes, axis=1) > 0.0) & (sizes[:, :-1] > -_NEGLIGIBLE_EXPONENT)
-    bend = paths.path_bends.copy()
+    bend = paths.path_curvatures.copy()
     bend[checked[rising.any(axis=1)]] = 0.0
-    return paths._replace(path_bends=bend)
+    return paths._replace(path_curvatures=bend)
 
 
 def _integration_ends(paths: _IntegrationPaths) -> Floats:
@@ -388,7 +388,7 @@ class BootstrapDistribution:
         cells = common_denominator((x - x[0]) / width, _MAX_LATTICE_STEPS, 1e-13)
         step = width / cells if cells else 0.0
         if not step or window / step > _MAX_LATTICE_FFT_CELLS:
-            step = max(window / _FFT_CELLS, math.sqrt(variance) / 4096 / 16)
+            step = max(window / _OFF_LATTICE_FFT_CELLS, math.sqrt(variance) / 4096 / 16)
         cells = 1 << max(4, math.ceil(math.log2(window / step + 2)))
         place = np.rint((x - x[0]) / step)
         mass = np.zeros(cells)

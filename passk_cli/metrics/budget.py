@@ -25,8 +25,8 @@ from passk_cli.metrics.combinatorics import log_choose
 _PAIRED_BITS, _LISTED_BITS = 36.0, 17.0
 _SMALL_BITS, _UNMERGED = 9.0, 1 << 9
 _GRID_WORK, _FEWEST_CELLS, _MOST_CELLS = 1 << 28, 1 << 9, 1 << 14
-# Budgets share a grid if they are at least _MIN_GRID_BUDGET_RATIO times the largest budget.
-_MIN_GRID_BUDGET_RATIO = 0.25
+# Budgets share a grid if they are at least _MIN_SHARED_GRID_BUDGET_RATIO times the largest budget.
+_MIN_SHARED_GRID_BUDGET_RATIO = 0.25
 # Costs with at most _DECIMALS decimals are computed exactly, as whole numbers of units of the last
 # decimal. Other costs are rounded to _BITS bits.
 _DECIMALS, _BITS = 9, 44
@@ -34,7 +34,7 @@ _DECIMALS, _BITS = 9, 44
 _MAX_BLOCK_VALUES = 1 << 22
 
 
-def pass_within_budget(
+def pass_within_budget_limits(
     start: Ints, value: Floats, count: Ints, passed: Ints, budget: ArrayLike
 ) -> tuple[Floats, Floats]:
     """Lowest and highest probability that repeated attempts solve a task within a budget.
@@ -68,7 +68,7 @@ def pass_within_budget(
     2024; coverage at a cost as in arXiv 2601.21522.
 
     >>> costs = np.array([0, 2]), np.array([1.0, 2.0]), np.array([1, 2]), np.array([0, 1])
-    >>> low, high = pass_within_budget(*costs, [1, 2, 3, 5])  # one of 1 and one of 2 failed
+    >>> low, high = pass_within_budget_limits(*costs, [1, 2, 3, 5])  # one of 1 and one of 2 failed
     >>> low[:, 0].round(6).tolist()
     [0.0, 0.333333, 0.5, 1.0]
     """
@@ -88,13 +88,13 @@ def pass_within_budget(
         rows = value[first:last], count[first:last], passed[first:last]
         key = tuple(row.tobytes() for row in rows)
         if key not in remembered:
-            remembered[key] = _solve_probability_range(*rows, distinct_budgets)
+            remembered[key] = _lowest_and_highest_solve_chance(*rows, distinct_budgets)
         low[cell], high[cell] = remembered[key]
     shape = (*budgets.shape, shape[0])
     return low.T[back].reshape(shape), high.T[back].reshape(shape)
 
 
-def _solve_probability_range(
+def _lowest_and_highest_solve_chance(
     cost: Floats, count: Ints, passed: Ints, budgets: Floats
 ) -> tuple[Floats, Floats]:
     lacking = np.isnan(cost)
@@ -103,7 +103,7 @@ def _solve_probability_range(
     if lacking.any():
         cheapest = _CellCosts.from_costs(np.where(lacking, 0.0, cost), count, passed, budgets)
     if not passed.any():
-        return np.zeros(len(budgets)), np.where(cheapest.exceeds_total_cost, 1.0, 0.0)
+        return np.zeros(len(budgets)), np.where(cheapest.are_budgets_above_total_cost, 1.0, 0.0)
     low, high = dearest.solve_probability_limits(np.arange(len(budgets)))
     if lacking.any():
         high = cheapest.solve_probability_limits(np.arange(len(budgets)))[1]
@@ -120,16 +120,16 @@ class _SubsetSums(NamedTuple):
 class _CellCosts(NamedTuple):
     """The data of one cell, with costs and budgets as whole numbers of a common unit.
 
-    exceeds_total_cost : whether a budget is above the total cost of all attempts.
+    are_budgets_above_total_cost : whether a budget is above the total cost of all attempts.
     """
 
     n: int
     failure_costs: Ints
     failure_counts: Ints
     pass_costs: Ints
-    pass_counts: Ints
+    pass_counts_per_cost: Ints
     budgets: Ints
-    exceeds_total_cost: Bools
+    are_budgets_above_total_cost: Bools
 
     @classmethod
     def from_costs(cls, cost: Floats, count: Ints, passed: Ints, budgets: Floats) -> _CellCosts:
@@ -157,14 +157,16 @@ class _CellCosts(NamedTuple):
             if ends is None:
                 return self._grid_solve_probability_limits(budget_indices)
             low[affordable], high[affordable] = ends
-        return low.reshape(shape) @ self.pass_counts, high.reshape(shape) @ self.pass_counts
+        return low.reshape(shape) @ self.pass_counts_per_cost, high.reshape(
+            shape
+        ) @ self.pass_counts_per_cost
 
     def _grid_solve_probability_limits(self, budget_indices: Ints) -> tuple[Floats, Floats]:
         low, high = np.empty(len(budget_indices)), np.empty(len(budget_indices))
         todo = np.arange(len(budget_indices))
         while len(todo):
             limits = self.budgets[budget_indices[todo]]
-            in_group = limits >= _MIN_GRID_BUDGET_RATIO * limits.max()
+            in_group = limits >= _MIN_SHARED_GRID_BUDGET_RATIO * limits.max()
             group, todo = todo[in_group], todo[~in_group]
             remaining = (self.budgets[budget_indices[group]][:, None] - self.pass_costs).ravel()
             affordable, ends = remaining >= 0, np.zeros((2, len(remaining)))
@@ -172,7 +174,7 @@ class _CellCosts(NamedTuple):
                 ends[:, affordable] = self._exact_fitting_probability(
                     remaining[affordable]
                 ) or self._grid_fitting_probability(remaining[affordable])
-            sums = ends.reshape(2, len(group), len(self.pass_costs)) @ self.pass_counts
+            sums = ends.reshape(2, len(group), len(self.pass_costs)) @ self.pass_counts_per_cost
             low[group], high[group] = sums
         return low, high
 
@@ -200,7 +202,7 @@ class _CellCosts(NamedTuple):
             for part in (slice(half), slice(half, None))
         )
         sizes = int(failed[:half].sum()), int(failed[half:].sum())
-        weight = _subset_pair_weights(self.n, *sizes)
+        weight = _subset_size_pair_weights(self.n, *sizes)
         total = np.zeros(len(remaining))
         for j in np.unique(second.subset_sizes).tolist():
             of_size = second.subset_sizes == j
@@ -307,7 +309,7 @@ def _subset_sums(costs: Ints, count: Ints, most: int) -> _SubsetSums:
 
 
 @lru_cache(maxsize=1 << 10)
-def _subset_pair_weights(n: int, first: int, second: int) -> Floats:
+def _subset_size_pair_weights(n: int, first: int, second: int) -> Floats:
     """The weights C(first, i) C(second, j) / (n C(n−1, i+j)) for all i and j."""
     i, j = np.arange(first + 1)[:, None], np.arange(second + 1)
     logs = log_choose(first, i) + log_choose(second, j) - log_choose(n - 1, i + j)

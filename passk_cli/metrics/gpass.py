@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints, row_blocks
-from passk_cli.metrics.pass_k import pass_at_k_pairs, pass_hat_k_pairs
+from passk_cli.metrics.pass_k import pass_at_k_per_pair, pass_hat_k_per_pair
 
 # A block has at most _BLOCK_TERMS probabilities, which need about 32 MB.
 _BLOCK_TERMS = 1 << 20
@@ -70,9 +70,9 @@ def mgpass_pairs(n: Ints, c: Ints, k: int) -> Floats:
 def at_least_m_of_k_pairs(n: Ints, c: Ints, k: int, least: int) -> Floats:
     """Probability that at least `least` of k attempts pass, drawn from n attempts with c passes."""
     if least == 1:
-        return pass_at_k_pairs(n, c, k)
+        return pass_at_k_per_pair(n, c, k)
     if least == k:
-        return pass_hat_k_pairs(n, c, k)
+        return pass_hat_k_per_pair(n, c, k)
     certain = (n >= k) & (k - (n - c) >= least)
     value = np.where(n >= k, certain.astype(np.float64), np.nan)
     open_ = (n >= k) & (c >= least) & ~certain

@@ -11,7 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.metrics.pass_k import PairFunction, pass_at_k_pairs, pass_hat_k_pairs, unique_pairs
+from passk_cli.metrics.pass_k import (
+    MetricOfCountsFunction,
+    pass_at_k_per_pair,
+    pass_hat_k_per_pair,
+    unique_pairs,
+)
 
 
 def best_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
@@ -29,7 +34,7 @@ def best_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> 
     >>> best_at_k(np.array([0, 3]), np.array([0.0, 0.5, 1.0]), np.ones(3, int), np.zeros(3, int), 2)
     array([0.83333333])
     """
-    return _integral_over_thresholds(start, value, count, k, pass_at_k_pairs)
+    return _integral_over_thresholds(start, value, count, k, pass_at_k_per_pair)
 
 
 def worst_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
@@ -41,7 +46,7 @@ def worst_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) ->
     >>> worst_at_k(np.array([0, 2]), np.array([0.0, 1.0]), np.array([1, 3]), np.array([0, 3]), 2)
     array([0.5])
     """
-    return _integral_over_thresholds(start, value, count, k, pass_hat_k_pairs)
+    return _integral_over_thresholds(start, value, count, k, pass_hat_k_per_pair)
 
 
 def mean_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1) -> Floats:
@@ -56,13 +61,16 @@ def mean_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1
     return np.where(n >= k, mean, np.nan)
 
 
-def median_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1) -> Floats:
+def median_of_all_scores(
+    start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1
+) -> Floats:
     """Median score of a cell's attempts; for even n, the mean of the two middle scores.
 
     value : the finite score of each row, increasing within a cell.
     Returns one median per cell, or NaN if n < k.
 
-    >>> median_score(np.array([0, 2]), np.array([1.0, 9.0]), np.array([3, 1]), np.array([0, 0]))
+    >>> n, passed = np.array([3, 1]), np.array([0, 0])
+    >>> median_of_all_scores(np.array([0, 2]), np.array([1.0, 9.0]), n, passed)
     array([1.])
     """
     total = np.concatenate([[0], np.cumsum(count)])
@@ -102,7 +110,7 @@ def mean_per_pass_contributions(
 
 
 def _integral_over_thresholds(
-    start: Ints, value: Floats, count: Ints, k: int, form: PairFunction
+    start: Ints, value: Floats, count: Ints, k: int, form: MetricOfCountsFunction
 ) -> Floats:
     """Compute x_1 + Σ_j (x_{j+1} − x_j) · form(n, attempts above x_j, k) for every cell."""
     first, last = start[:-1], start[1:] - 1

@@ -10,8 +10,8 @@ every task would have p = μ.
 
 The k-th power of the estimate of μ is biased upwards. The exact power μ^k is the probability that
 k attempts at k independently drawn tasks all pass. If the tasks are a sample, an unbiased estimator
-of this probability uses k different tasks (`power_of_mean_new_tasks`). If the tasks are the whole
-population, the estimator uses tasks drawn with repetition (`power_of_mean_these_tasks`).
+of this probability uses k different tasks (`mean_rate_to_the_k_new_tasks`). If the tasks are the
+whole population, the estimator uses tasks drawn with repetition (`mean_rate_to_the_k_these_tasks`).
 Source: The definitions are from "Pass@k and Pass^k tell different stories from mean success rate"
 (2025). The unbiased estimators are U-statistics (Hoeffding 1948).
 """
@@ -24,9 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints, row_blocks
-from passk_cli.metrics.pass_k import pass_hat_k_pairs, unique_pairs
+from passk_cli.metrics.pass_k import pass_hat_k_per_pair, unique_pairs
 
-_MAX_NEGATIVE_LOG_PROBABILITY = 600.0
+_MAX_NEGATIVE_LOG_POISSON_CHANCE = 600.0
 # A block has at most _BLOCK_TERMS powers, which need about 32 MB.
 _BLOCK_TERMS = 1 << 20
 
@@ -41,10 +41,10 @@ class RateCurves:
 
     pass_at_k: Floats
     pass_hat_k: Floats
-    heterogeneity_gain: Floats
-    heterogeneity_gain_bound: Floats
+    pass_hat_k_heterogeneity_gain: Floats
+    max_pass_hat_k_heterogeneity_gain: Floats
     coverage_deficit: Floats
-    coverage_deficit_bound: Floats
+    max_pass_at_k_coverage_deficit: Floats
 
 
 def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
@@ -55,14 +55,14 @@ def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
     are equal, Δ_k and the deficit are exactly 0.
 
     >>> curves = rate_curves(np.array([0.0, 1.0]), np.array([1, 10]))
-    >>> (curves.pass_hat_k.tolist(), curves.heterogeneity_gain.round(6).tolist(),
-    ...  curves.heterogeneity_gain_bound.round(6).tolist())
+    >>> (curves.pass_hat_k.tolist(), curves.pass_hat_k_heterogeneity_gain.round(6).tolist(),
+    ...  curves.max_pass_hat_k_heterogeneity_gain.round(6).tolist())
     ([0.5, 0.5], [0.0, 0.499023], [0.0, 0.499023])
     """
-    parts, mean = [], float(_mean(rates))
+    parts, mean = [], float(_exact_mean_if_all_equal(rates))
     for block in row_blocks(len(ks), len(rates), _BLOCK_TERMS):
         with np.errstate(divide="ignore"):
-            at = _mean(-np.expm1(ks[block, None] * np.log1p(-rates)))
+            at = _exact_mean_if_all_equal(-np.expm1(ks[block, None] * np.log1p(-rates)))
         hat, even = _mean_power_and_power_of_mean(rates, ks[block])
         fail, even_fail = _mean_power_and_power_of_mean(1.0 - rates, ks[block])
         gains = hat - even, mean - even, fail - even_fail, 1.0 - mean - even_fail
@@ -71,18 +71,18 @@ def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
 
 
 def _mean_power_and_power_of_mean(rates: Floats, ks: Ints) -> tuple[Floats, Floats]:
-    powers = np.append(rates, _mean(rates)) ** ks[:, None]
-    return _mean(powers[:, :-1]), powers[:, -1]
+    powers = np.append(rates, _exact_mean_if_all_equal(rates)) ** ks[:, None]
+    return _exact_mean_if_all_equal(powers[:, :-1]), powers[:, -1]
 
 
-def _mean(values: Floats) -> Floats:
+def _exact_mean_if_all_equal(values: Floats) -> Floats:
     """The mean along the last axis, which is exact if all values are equal."""
     first = values[..., 0]
     mean: Floats = first + (values - first[..., None]).mean(axis=-1)
     return mean
 
 
-def power_of_mean_new_tasks(values: Floats, ks: Ints) -> Floats:
+def mean_rate_to_the_k_new_tasks(values: Floats, ks: Ints) -> Floats:
     """Unbiased estimate of the k-th power of the mean success rate if the tasks are a sample.
 
     The estimate is the probability that attempts at k different tasks all pass. This probability is
@@ -96,7 +96,8 @@ def power_of_mean_new_tasks(values: Floats, ks: Ints) -> Floats:
     ks : values of k, at least 1.
     Returns one estimate per k, or NaN if k is above the number of tasks (or clusters).
 
-    >>> power_of_mean_new_tasks(np.array([0.5, 0.5, 1.0]), np.array([1, 3, 4])).round(6).tolist()
+    >>> rates, ks = np.array([0.5, 0.5, 1.0]), np.array([1, 3, 4])
+    >>> mean_rate_to_the_k_new_tasks(rates, ks).round(6).tolist()
     [0.666667, 0.25, nan]
     """
     last = min(int(ks.max()), len(values))
@@ -108,7 +109,7 @@ def power_of_mean_new_tasks(values: Floats, ks: Ints) -> Floats:
     return np.where(ks <= last, means[np.minimum(ks, last)], np.nan)
 
 
-def power_of_mean_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
+def mean_rate_to_the_k_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
     """Unbiased estimate of the k-th power of the mean success rate of exactly these tasks.
 
     The estimate is the probability that k attempts pass if the task of each attempt is drawn, with
@@ -120,7 +121,7 @@ def power_of_mean_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
     Returns one estimate per k, or NaN if k is above the smallest n.
 
     >>> two, ks = np.array([2, 2]), np.array([1, 2])
-    >>> power_of_mean_these_tasks(two, np.array([1, 2]), ks).round(9).tolist()
+    >>> mean_rate_to_the_k_these_tasks(two, np.array([1, 2]), ks).round(9).tolist()
     [0.75, 0.5]
     """
     powers = np.full(len(ks), np.nan)
@@ -130,16 +131,17 @@ def power_of_mean_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
         # for all values of k that have a probability of at least exp(−600) under the rate.
         first = int(ks[pending].min())
         rate = first + max(
-            _MAX_NEGATIVE_LOG_PROBABILITY, math.sqrt(2 * _MAX_NEGATIVE_LOG_PROBABILITY * first)
+            _MAX_NEGATIVE_LOG_POISSON_CHANCE,
+            math.sqrt(2 * _MAX_NEGATIVE_LOG_POISSON_CHANCE * first),
         )
         logs = [-rate + k * math.log(rate) - math.lgamma(k + 1) for k in ks.tolist()]
-        computable = pending & (np.array(logs) >= -_MAX_NEGATIVE_LOG_PROBABILITY)
-        powers[computable] = _all_pass_probabilities(n, c, rate, ks[computable])
+        computable = pending & (np.array(logs) >= -_MAX_NEGATIVE_LOG_POISSON_CHANCE)
+        powers[computable] = _all_pass_chances_at_random_tasks(n, c, rate, ks[computable])
         pending &= ~computable
     return powers
 
 
-def _all_pass_probabilities(n: Ints, c: Ints, rate: float, ks: Ints) -> Floats:
+def _all_pass_chances_at_random_tasks(n: Ints, c: Ints, rate: float, ks: Ints) -> Floats:
     """For each k, P(all attempts pass | Σ K_t = k) with independent K_t ~ Poisson(rate / tasks)."""
     last = int(ks.max())
     task_rate, most = rate / len(n), max(rate, last) / len(n)
@@ -148,7 +150,7 @@ def _all_pass_probabilities(n: Ints, c: Ints, rate: float, ks: Ints) -> Floats:
     weights = np.exp(j * math.log(task_rate) - task_rate - log_factorials)
     un, uc, index = unique_pairs(n, c)
     passing = np.stack(
-        [np.ones(len(un)), *(pass_hat_k_pairs(un, uc, i) for i in j[1:].tolist())], axis=1
+        [np.ones(len(un)), *(pass_hat_k_per_pair(un, uc, i) for i in j[1:].tolist())], axis=1
     )
     terms = np.nan_to_num(passing) * weights
     passed = all_chances = np.ones(1)
@@ -183,7 +185,7 @@ def moments_of_rates(rates: Floats) -> RateMoments:
     >>> moments_of_rates(np.array([0.2, 0.8])).sd.__round__(6)
     0.3
     """
-    mean = float(_mean(rates))
+    mean = float(_exact_mean_if_all_equal(rates))
     deviations = rates - mean
     return RateMoments(mean, float((deviations**2).mean()), float((deviations**3).mean()))
 
@@ -195,7 +197,7 @@ def moments_new_tasks(values: Floats) -> RateMoments:
     means over different tasks. Therefore the moments do not include the noise of the attempts.
 
     values : pass^1, pass^2 and pass^3 of each task, (tasks × 3). With clusters, use contributions
-        as in `power_of_mean_new_tasks`.
+        as in `mean_rate_to_the_k_new_tasks`.
     The variance needs 2 tasks and n ≥ 2, and the third moment needs 3 tasks and n ≥ 3. A moment is
     NaN if there are not enough tasks or attempts.
     """
@@ -206,7 +208,7 @@ def moments_new_tasks(values: Floats) -> RateMoments:
     if count > 1:
         across_tasks = first.sum() * second.sum() - (first * second).sum()
         mixed = across_tasks / (count * (count - 1))
-    square, cube = power_of_mean_new_tasks(first, np.array([2, 3]))
+    square, cube = mean_rate_to_the_k_new_tasks(first, np.array([2, 3]))
     return RateMoments(float(mean), float(two - square), float(three - 3 * mixed + 2 * cube))
 
 
@@ -216,9 +218,9 @@ def moments_these_tasks(n: Ints, c: Ints) -> RateMoments:
     n, c : number of attempts and of passes at each task. The variance needs n ≥ 2 at all tasks, and
         the third moment needs n ≥ 3. A moment is NaN if n is too small.
     """
-    first, second, third = (pass_hat_k_pairs(n, c, k) for k in (1, 2, 3))
+    first, second, third = (pass_hat_k_per_pair(n, c, k) for k in (1, 2, 3))
     mixed = (first.sum() * second.sum() - (first * second).sum() + third.sum()) / len(n) ** 2
-    square, cube = power_of_mean_these_tasks(n, c, np.array([2, 3]))
+    square, cube = mean_rate_to_the_k_these_tasks(n, c, np.array([2, 3]))
     return RateMoments(
         float(first.mean()),
         float(second.mean() - square),

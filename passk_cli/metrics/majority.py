@@ -52,12 +52,14 @@ def majority_at_k(start: Ints, value: Ints, count: Ints, passed: Ints, k: int) -
     result = np.where(n >= k, 0.0, np.nan)
     open_ = np.flatnonzero((n >= k) & (right > 0))
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, int(n.max(initial=0)) + 1)))])
-    for cells, votes, credit in _vote_table_blocks(start, answered, count, passed, open_, k):
-        result[cells] = _VoteTable(n[cells], votes, credit, k, logs).correct_majority_probability()
+    for cells, votes, credit in _vote_count_blocks(start, answered, count, passed, open_, k):
+        result[cells] = _VotesInCellBlock(
+            n[cells], votes, credit, k, logs
+        ).correct_majority_probability()
     return result
 
 
-def _vote_table_blocks(
+def _vote_count_blocks(
     start: Ints, answered: Bools, count: Ints, passed: Ints, open_: Ints, k: int
 ) -> Iterator[tuple[Ints, Ints, Floats]]:
     width = np.add.reduceat(answered.astype(np.int64), start[:-1])
@@ -84,7 +86,7 @@ def _quadrature_nodes_needed(answers: int, k: int, v: int = 1) -> int:
 
 
 @dataclass(eq=False, repr=False)
-class _VoteTable:
+class _VotesInCellBlock:
     """The votes in a block of cells, from which k attempts of each cell are drawn.
 
     votes : number of attempts with each answer, in decreasing order, (cells × answers).

@@ -11,7 +11,7 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Floats, Ints, row_blocks
 from passk_cli.limits import MOST_ATTEMPTS
 
-PairFunction = Callable[[Ints, Ints, int], Floats]
+MetricOfCountsFunction = Callable[[Ints, Ints, int], Floats]
 
 # A block of a product has at most _BLOCK_TERMS terms, which need about 32 MB.
 _BLOCK_TERMS = 1 << 22
@@ -39,7 +39,7 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     >>> pass_at_k(3, 1, [1, 2, 3]).round(6).tolist()
     [0.333333, 0.666667, 1.0]
     """
-    return _values_by_unique_pair(*_checked_n_c_k(n, c, k), pass_at_k_pairs)
+    return _values_by_unique_pair(*_checked_n_c_k(n, c, k), pass_at_k_per_pair)
 
 
 def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
@@ -55,7 +55,7 @@ def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     >>> pass_hat_k(4, 3, [1, 2, 4, 5]).tolist()
     [0.75, 0.5, 0.0, nan]
     """
-    return _values_by_unique_pair(*_checked_n_c_k(n, c, k), pass_hat_k_pairs)
+    return _values_by_unique_pair(*_checked_n_c_k(n, c, k), pass_hat_k_per_pair)
 
 
 def unique_pairs(n: Ints, c: Ints) -> tuple[Ints, Ints, Ints]:
@@ -74,7 +74,9 @@ def unique_pairs(n: Ints, c: Ints) -> tuple[Ints, Ints, Ints]:
     return keys // width, keys % width, index.reshape(n.shape)
 
 
-def cached_values(function: Callable[..., Floats], of: Any, n: Ints, c: Ints) -> Floats:
+def cached_values_of_few_pairs(
+    function: Callable[..., Floats], of: Any, n: Ints, c: Ints
+) -> Floats:
     """The result of function(of, n, c). For few pairs, the result is cached and read-only."""
     if len(n) > _FEW_PAIRS:
         return function(of, n, c)
@@ -88,7 +90,7 @@ def _cached_pair_values(function: Callable[..., Floats], of: Any, n: bytes, c: b
     return values
 
 
-def pass_at_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
+def pass_at_k_per_pair(n: Ints, c: Ints, k: int) -> Floats:
     """pass@k of each (n, c) pair for one k; see `pass_at_k`."""
     value = np.where(n >= k, 1.0, np.nan)
     open_ = (n >= k) & (c <= n - k)
@@ -96,7 +98,7 @@ def pass_at_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
     return value
 
 
-def pass_hat_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
+def pass_hat_k_per_pair(n: Ints, c: Ints, k: int) -> Floats:
     """pass^k of each (n, c) pair for one k; see `pass_hat_k`."""
     value = np.where(n >= k, 0.0, np.nan)
     open_ = (n >= k) & (c >= k)
@@ -105,21 +107,21 @@ def pass_hat_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
     return value
 
 
-def rate_pairs(n: Ints, c: Ints, k: int, share: object) -> Floats:
+def pass_rate_per_pair(n: Ints, c: Ints, k: int, share: object) -> Floats:
     """Pass rate of each (n, c) pair, for metrics that are known only as a range.
 
     The function ignores `k` and `share`.
     """
-    return pass_at_k_pairs(n, c, 1)
+    return pass_at_k_per_pair(n, c, 1)
 
 
-def gain_pairs(n: Ints, c: Ints, k: int) -> Floats:
+def gain_at_k_per_pair(n: Ints, c: Ints, k: int) -> Floats:
     """Gain of k attempts over one attempt: pass@k − pass@1 of each (n, c) pair, in [0, 1).
 
-    >>> gain_pairs(np.array([4]), np.array([2]), 2).round(6).tolist()
+    >>> gain_at_k_per_pair(np.array([4]), np.array([2]), 2).round(6).tolist()
     [0.333333]
     """
-    return np.maximum(pass_at_k_pairs(n, c, k) - c / np.maximum(n, 1), 0.0)
+    return np.maximum(pass_at_k_per_pair(n, c, k) - c / np.maximum(n, 1), 0.0)
 
 
 def _miss_probability(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
@@ -221,7 +223,7 @@ def _checked_n_c_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Ints, Ints
     return n_, c_, k_
 
 
-def _values_by_unique_pair(n: Ints, c: Ints, k: Ints, form: PairFunction) -> Floats:
+def _values_by_unique_pair(n: Ints, c: Ints, k: Ints, form: MetricOfCountsFunction) -> Floats:
     if k.ndim == 0 and n.shape == c.shape:
         un, uc, index = unique_pairs(n, c)
         return form(un, uc, int(k))[index]

@@ -17,13 +17,13 @@ Term = tuple[float, float, int, int]
 
 
 @dataclass(frozen=True)
-class Polynomial:
+class SuccessRatePolynomial:
     """The polynomial Σ sign · exp(log) · p^passes · (1 − p)^failures, for p in [0, 1].
 
     terms : one tuple (log, sign, passes, failures) per term. Logarithms are used because binomial
         coefficients and powers of small rates are outside the range of floats.
 
-    >>> one_of_two = Polynomial(((math.log(2), 1.0, 1, 1),))
+    >>> one_of_two = SuccessRatePolynomial(((math.log(2), 1.0, 1, 1),))
     >>> float(one_of_two.value_at(0.5)), float(one_of_two.beta_expectation(1.0, 1.0).round(6))
     (0.5, 0.333333)
     """
@@ -53,7 +53,7 @@ class Polynomial:
             total += sign * np.exp(log + betaln(a + passes, b + failures) - base)
         return total
 
-    def times(self, factor: Polynomial) -> Polynomial:
+    def times(self, factor: SuccessRatePolynomial) -> SuccessRatePolynomial:
         """The product of two polynomials, with terms of equal exponents merged."""
         return sum_of_terms(
             (log + more, sign * same, passes + p, failures + f)
@@ -62,12 +62,12 @@ class Polynomial:
         )
 
     @cached_property
-    def square(self) -> Polynomial:
+    def square(self) -> SuccessRatePolynomial:
         """The square of the polynomial."""
         return self.times(self)
 
 
-def sum_of_terms(terms: Iterable[Term]) -> Polynomial:
+def sum_of_terms(terms: Iterable[Term]) -> SuccessRatePolynomial:
     """The sum of the terms, with terms of equal exponents merged."""
     groups: dict[tuple[int, int], list[tuple[float, float]]] = {}
     for log, sign, passes, failures in terms:
@@ -77,22 +77,22 @@ def sum_of_terms(terms: Iterable[Term]) -> Polynomial:
         top = max(log for log, _ in parts)
         if total := math.fsum(sign * math.exp(log - top) for log, sign in parts):
             sums.append((top + math.log(abs(total)), math.copysign(1.0, total), *powers))
-    return Polynomial(tuple(sums))
+    return SuccessRatePolynomial(tuple(sums))
 
 
-def pass_hat_k_polynomial(k: int) -> Polynomial:
+def pass_hat_k_polynomial(k: int) -> SuccessRatePolynomial:
     """The polynomial p^k, which is the expectation of pass^k."""
-    return Polynomial(((0.0, 1.0, k, 0),))
+    return SuccessRatePolynomial(((0.0, 1.0, k, 0),))
 
 
-def all_fail_polynomial(k: int) -> Polynomial:
+def all_fail_polynomial(k: int) -> SuccessRatePolynomial:
     """The polynomial (1 − p)^k, which is the expectation of 1 − pass@k."""
-    return Polynomial(((0.0, 1.0, 0, k),))
+    return SuccessRatePolynomial(((0.0, 1.0, 0, k),))
 
 
 # A polynomial has at most _MOST_TERMS terms, because squares of longer polynomials take too long.
 _MOST_TERMS = 200
-PolynomialOrComplement = tuple[Polynomial, bool]
+PolynomialOrComplement = tuple[SuccessRatePolynomial, bool]
 
 
 def expectation_polynomial(values: Floats) -> PolynomialOrComplement | None:
@@ -117,4 +117,4 @@ def expectation_polynomial(values: Floats) -> PolynomialOrComplement | None:
         if value:
             ways = math.lgamma(k + 1) - math.lgamma(i + 1) - math.lgamma(k - i + 1)
             terms.append((ways + math.log(abs(value)), math.copysign(1.0, value), i, k - i))
-    return Polynomial(tuple(terms)), complement
+    return SuccessRatePolynomial(tuple(terms)), complement

@@ -21,16 +21,16 @@ from passk_cli.metrics.graded import (
     best_at_k,
     mean_per_pass_contributions,
     mean_score,
-    median_score,
+    median_of_all_scores,
     worst_at_k,
 )
 from passk_cli.metrics.majority import majority_at_k
 from passk_cli.metrics.pass_k import (
-    cached_values,
-    gain_pairs,
-    pass_at_k_pairs,
-    pass_hat_k_pairs,
-    rate_pairs,
+    cached_values_of_few_pairs,
+    gain_at_k_per_pair,
+    pass_at_k_per_pair,
+    pass_hat_k_per_pair,
+    pass_rate_per_pair,
     unique_pairs,
 )
 from passk_cli.metrics.polynomials import (
@@ -39,7 +39,7 @@ from passk_cli.metrics.polynomials import (
     expectation_polynomial,
     pass_hat_k_polynomial,
 )
-from passk_cli.outcomes.attempts import AttemptValueCounts
+from passk_cli.outcomes.attempts import AttemptValuesByCell
 from passk_cli.suggested_fix import OptionWithValue
 from passk_cli.suggestions import did_you_mean_or_list, probable_share, respell_metric
 
@@ -83,10 +83,10 @@ class MetricDefinition:
 # fmt: off
 FAMILIES: dict[str, MetricDefinition] = {
     "pass@": MetricDefinition(
-        pass_at_k_pairs, "Probability that at least one of {k} attempts passes.",
+        pass_at_k_per_pair, "Probability that at least one of {k} attempts passes.",
         citation_keys="chen2021"),
     "pass^": MetricDefinition(
-        pass_hat_k_pairs, "Probability that all of {k} attempts pass.", citation_keys="yao2024"),
+        pass_hat_k_per_pair, "Probability that all of {k} attempts pass.", citation_keys="yao2024"),
     "gpass@": MetricDefinition(
         gpass_pairs, "Probability that at least {share} of {k} attempts pass.", has_share=True,
         citation_keys="liu2024"),
@@ -94,10 +94,11 @@ FAMILIES: dict[str, MetricDefinition] = {
         mgpass_pairs, "Mean of gpass@{k} over shares from 0.5 to 1.", citation_keys="liu2024",
         bounds=lambda k: (0.0, (k - k % 2) / k)),
     "gain@": MetricDefinition(
-        gain_pairs, "Gain from {k} attempts instead of one: pass@{k} minus pass@1.",
+        gain_at_k_per_pair, "Gain from {k} attempts instead of one: pass@{k} minus pass@1.",
         is_monotone_in_passes=False, citation_keys="chen2021"),
     "cover@": MetricDefinition(
-        rate_pairs, "Share of tasks with a true success rate of at least {share}.", has_k=False,
+        pass_rate_per_pair, "Share of tasks with a true success rate of at least {share}.",
+        has_k=False,
         has_share=True, is_known_only_as_range=True, citation_keys="kiefer1956"),
     "first@": MetricDefinition(
         first_at_k,
@@ -144,7 +145,9 @@ for _amount, (_unit, _noun) in AMOUNT_UNITS_AND_NOUNS.items():
     )  # fmt: skip
     _middle = f"Median {_noun} of the attempts at a task, averaged over tasks."
     FAMILIES[_amount] = _mean
-    FAMILIES[f"median-{_amount}"] = replace(_mean, value_function=median_score, meaning=_middle)
+    FAMILIES[f"median-{_amount}"] = replace(
+        _mean, value_function=median_of_all_scores, meaning=_middle
+    )
     _spent = f"{_noun.capitalize()} of a solved task: mean {_noun} of an attempt divided by pass@1."
     FAMILIES[f"{_amount}-per-success"] = replace(
         _mean, value_function=mean_per_pass_contributions, meaning=_spent, is_ratio_of_means=True
@@ -194,7 +197,9 @@ class Metric:
         if self.k == 1 and self.family in ("pass@", "pass^"):
             return "Probability that an attempt passes."
         share = (
-            self.k_and_share_text if self.definition.is_known_only_as_range else self.share or ""
+            self.k_and_share_name_suffix
+            if self.definition.is_known_only_as_range
+            else self.share or ""
         )
         return self.definition.meaning.format(k=self.k, share=share)
 
@@ -209,10 +214,10 @@ class Metric:
 
     @property
     def name(self) -> str:
-        return self.family + self.k_and_share_text
+        return self.family + self.k_and_share_name_suffix
 
     @property
-    def k_and_share_text(self) -> str:
+    def k_and_share_name_suffix(self) -> str:
         """The part of the name after the family, for example "10", "16:0.75", "0.8" or ""."""
         share = "" if self.share is None else f"{float(self.share):.15g}"
         if not self.definition.has_k:
@@ -262,7 +267,7 @@ class Metric:
         value = polynomial.value_at(rates)
         return 1.0 - value if complement else value
 
-    def values_from_attempts(self, attempts: AttemptValueCounts) -> Floats:
+    def values_from_attempts(self, attempts: AttemptValuesByCell) -> Floats:
         """The value of each cell, for a metric that needs more than counts; NaN if n < k."""
         a = attempts
         return self.definition.value_function(
@@ -354,7 +359,7 @@ class MetricChange(Metric):
     def values(self, n: Ints, c: Ints) -> Floats:
         return self.end_metric.values(n, c) - self.start_metric.values(n, c)
 
-    def values_from_attempts(self, attempts: AttemptValueCounts) -> Floats:
+    def values_from_attempts(self, attempts: AttemptValuesByCell) -> Floats:
         n, c = (
             np.add.reduceat(totals, attempts.cell_offsets[:-1])
             for totals in (attempts.count, attempts.pass_count)
@@ -500,7 +505,7 @@ def task_values(
     metrics: Iterable[Metric],
     n: Ints,
     c: Ints,
-    attempts: Mapping[str, AttemptValueCounts] | None = None,
+    attempts: Mapping[str, AttemptValuesByCell] | None = None,
 ) -> Floats:
     """The values of several metrics for the same cells, as an array (metrics × cells).
 
@@ -519,7 +524,7 @@ def task_values(
         [
             metric.values_from_attempts((attempts or {})[metric.definition.required_attempt_data])
             if metric.definition.required_attempt_data
-            else cached_values(type(metric).values, metric, un, uc)[index]
+            else cached_values_of_few_pairs(type(metric).values, metric, un, uc)[index]
             for metric in metrics
         ]
     )

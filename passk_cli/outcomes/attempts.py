@@ -13,7 +13,7 @@ from passk_cli.arrays import Ints, NDArray
 
 
 @dataclass(frozen=True, eq=False)
-class AttemptValueCounts:
+class AttemptValuesByCell:
     """The distinct values of the attempts of each cell, and how often each value occurs.
 
     A cell is one model at one task.
@@ -28,7 +28,7 @@ class AttemptValueCounts:
     valueless : number of attempts without an answer or a solution (code −1).
     unparsed : number of attempts with a solution that passk could not parse as Python.
 
-    >>> some = AttemptValueCounts.from_rows([0, 0, 1], [1, 5, 7], [2, 1, 3], [1, 1, 0], cells=2)
+    >>> some = AttemptValuesByCell.from_rows([0, 0, 1], [1, 5, 7], [2, 1, 3], [1, 1, 0], cells=2)
     >>> some.cell_offsets.tolist(), some.take_cells(np.array([1, 0])).value.tolist()
     ([0, 2, 3], [7, 1, 5])
     """
@@ -50,9 +50,9 @@ class AttemptValueCounts:
         cells: int,
         valueless: int = 0,
         unparsed: int = 0,
-    ) -> AttemptValueCounts:
-        """Make AttemptValueCounts from rows that are sorted by cell and then by value, with one row
-        for each value of a cell.
+    ) -> AttemptValuesByCell:
+        """Make AttemptValuesByCell from rows that are sorted by cell and then by value, with one
+        row for each value of a cell.
 
         cell : for each row, the index of its cell, from 0 to cells − 1.
         """
@@ -65,7 +65,7 @@ class AttemptValueCounts:
         """For each row, the index of its cell."""
         return np.repeat(np.arange(len(self.cell_offsets) - 1), np.diff(self.cell_offsets))
 
-    def take_cells(self, cells: Ints) -> AttemptValueCounts:
+    def take_cells(self, cells: Ints) -> AttemptValuesByCell:
         """The attempts of the given cells, in the order of these cells.  The same cell may be given
         more than once."""
         sizes = np.diff(self.cell_offsets)[cells]
@@ -73,7 +73,7 @@ class AttemptValueCounts:
         rows = np.arange(start[-1]) + np.repeat(self.cell_offsets[cells] - start[:-1], sizes)
         return self._with_rows(start, self.value[rows], self.count[rows], self.pass_count[rows])
 
-    def slice_cells(self, cells: slice) -> AttemptValueCounts:
+    def slice_cells(self, cells: slice) -> AttemptValuesByCell:
         """The attempts of a range of cells, as views of the arrays instead of copies."""
         ends = self.cell_offsets[cells.start : cells.stop + 1]
         rows = slice(int(ends[0]), int(ends[-1]))
@@ -81,12 +81,12 @@ class AttemptValueCounts:
             ends - ends[0], self.value[rows], self.count[rows], self.pass_count[rows]
         )
 
-    def select_rows(self, mask: NDArray[np.bool_]) -> AttemptValueCounts:
+    def select_rows(self, mask: NDArray[np.bool_]) -> AttemptValuesByCell:
         """The attempts in the rows that the mask selects."""
         start = np.concatenate([[0], np.cumsum(mask)])[self.cell_offsets]
         return self._with_rows(start, self.value[mask], self.count[mask], self.pass_count[mask])
 
-    def with_new_cell_indices(self, new_cell: Ints, cells: int) -> AttemptValueCounts:
+    def with_new_cell_indices(self, new_cell: Ints, cells: int) -> AttemptValuesByCell:
         """The same attempts with new indices of their cells.  Cells that get the same new index are
         merged.
 
@@ -109,7 +109,7 @@ class AttemptValueCounts:
         return self._with_rows(start, value[first], count, passed)
 
     @classmethod
-    def concatenate(cls, parts: Sequence[AttemptValueCounts]) -> AttemptValueCounts:
+    def concatenate(cls, parts: Sequence[AttemptValuesByCell]) -> AttemptValuesByCell:
         """The attempts of several parts together.  No two parts may have attempts in the same cell.
 
         `valueless` and `unparsed` are copied from the first part.
@@ -124,5 +124,5 @@ class AttemptValueCounts:
 
     def _with_rows(
         self, start: Ints, value: NDArray[Any], count: Ints, passed: Ints
-    ) -> AttemptValueCounts:
+    ) -> AttemptValuesByCell:
         return replace(self, cell_offsets=start, value=value, count=count, pass_count=passed)

@@ -13,8 +13,8 @@ from passk_cli.arrays import Ints, NDArray
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError
 from passk_cli.limits import MOST_ATTEMPTS
-from passk_cli.outcomes.attempts import AttemptValueCounts
-from passk_cli.outcomes.missing_outcomes import MissingOutcomes
+from passk_cli.outcomes.attempts import AttemptValuesByCell
+from passk_cli.outcomes.missing_outcomes import MissingOutcomeCounts
 from passk_cli.outcomes.model_selection import parse_numbers, select_models
 from passk_cli.outcomes.name_codes import Name, combine_name_columns, encode, sort_and_merge_names
 from passk_cli.outcomes.provenance import ReadFacts
@@ -26,18 +26,18 @@ ATTEMPT_LIMIT_MESSAGE = f"at most {MOST_ATTEMPTS:,} attempts of a model at a tas
 
 
 @dataclass(frozen=True, eq=False)
-class AttemptNumbering:
+class AttemptNumberFacts:
     """Facts about the attempt numbers in each cell, which may explain why some cells have more
     attempts than others.
 
     attempts_including_gaps : number of attempts that each cell would have if no attempt numbers
         were missing.
-    last_passed : for each cell, 1 if the attempt with the largest number passed, 0 if this attempt
-        failed, and −1 if its outcome is unknown.
+    last_attempt_outcomes : for each cell, 1 if the attempt with the largest number passed, 0 if
+        this attempt failed, and −1 if its outcome is unknown.
     """
 
     attempts_including_gaps: Ints
-    last_passed: Ints
+    last_attempt_outcomes: Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,8 +59,8 @@ class Counts:
         "score", "answer", "solution", "attempt" (the order of attempts), and the names of amounts:
         "cost" in dollars, "tokens_in", "tokens_out", "tokens", "duration" in seconds, and "turns".
         If only scores were requested, all c are 0.
-    attempt_numbering : facts about the attempt numbers, if they may explain why n differs between
-        cells.
+    attempt_number_facts : facts about the attempt numbers, if they may explain why n differs
+        between cells.
     reread : a function that reads the same data again with a different request, or None if passk
         can read the data only once.
 
@@ -83,9 +83,9 @@ class Counts:
     n: Ints
     c: Ints
     clusters: tuple[str, ...] | None = None
-    attempts: Mapping[str, AttemptValueCounts] = field(default_factory=dict)
+    attempts: Mapping[str, AttemptValuesByCell] = field(default_factory=dict)
     read_facts: ReadFacts = field(default_factory=ReadFacts)
-    attempt_numbering: AttemptNumbering | None = None
+    attempt_number_facts: AttemptNumberFacts | None = None
     missing: Ints | None = None
     reread: Callable[[Any], Counts] | None = None
 
@@ -214,7 +214,7 @@ class Counts:
         return tuple(
             name
             for name, place in places
-            if name in self.read_facts.numeric_groups
+            if name in self.read_facts.numeric_group_columns
             and parse_numbers(s[place] for s in self.series) is not None
         )
 
@@ -247,7 +247,7 @@ class Counts:
         return replace(self, c=self.c + self.missing * passing, missing=None)
 
     @property
-    def missing_outcomes(self) -> MissingOutcomes:
+    def missing_outcomes(self) -> MissingOutcomeCounts:
         """The number of attempts without an outcome, by model and task."""
         if self.read_facts.missing_outcomes is not None:
             return self.read_facts.missing_outcomes
@@ -255,7 +255,7 @@ class Counts:
         models, *groups = [(part, self.series_codes) for part in parts]
         missing = np.zeros_like(self.n) if self.missing is None else self.missing
         units = combine_name_columns([(self.tasks, self.task_codes), *groups])
-        return MissingOutcomes.from_codes(models, units, self.n, missing)
+        return MissingOutcomeCounts.from_codes(models, units, self.n, missing)
 
     def __dir__(self) -> list[str]:
         """The names of the attributes that Python users need."""
@@ -373,15 +373,16 @@ class Counts:
             None if self.missing is None else self.missing[keep],
         )  # fmt: skip
         at, stay = np.flatnonzero(keep), set(resized.tasks)
-        numbering, clusters = self.attempt_numbering, self.clusters
+        numbering, clusters = self.attempt_number_facts, self.clusters
         if numbering is not None:
-            numbering = AttemptNumbering(
-                (numbering.attempts_including_gaps - self.n + n)[keep], numbering.last_passed[keep]
+            numbering = AttemptNumberFacts(
+                (numbering.attempts_including_gaps - self.n + n)[keep],
+                numbering.last_attempt_outcomes[keep],
             )
         return replace(
             resized,
             attempts={role: attempts.take_cells(at) for role, attempts in self.attempts.items()},
-            attempt_numbering=numbering,
+            attempt_number_facts=numbering,
             clusters=clusters
             and tuple(c for t, c in zip(self.tasks, clusters, strict=True) if t in stay),
         )
@@ -423,7 +424,7 @@ class Counts:
             other counts do not have gets no data.
 
         >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 1, 0)])
-        >>> cost = AttemptValueCounts.from_rows([0], [0.5], [1], [0], cells=1)
+        >>> cost = AttemptValuesByCell.from_rows([0], [0.5], [1], [0], cells=1)
         >>> known = replace(Counts.from_cells([("m", "b", 1, 0)]), attempts={"cost": cost})
         >>> counts.with_attempts_from(known, "cost").attempts["cost"].cell_offsets.tolist()
         [0, 0, 1]
@@ -448,7 +449,9 @@ class Counts:
             passed = score.count * (score.value >= threshold - 1e-9)
             c = np.bincount(score.row_cell_indices, passed, len(self.n)).astype(np.int64)
             attempts = {"score": replace(score, pass_count=passed)}
-            judged = replace(self, read_facts=facts, c=c, attempts=attempts, attempt_numbering=None)
+            judged = replace(
+                self, read_facts=facts, c=c, attempts=attempts, attempt_number_facts=None
+            )
             names = [(*series, f"{threshold:g}") for series in self.series]
             parts.append(judged.with_renamed_series(names, (*self.group_names, "threshold")))
         return Counts.concatenate(parts)
@@ -459,8 +462,8 @@ class Counts:
         missing = None
         if any(part.missing is not None for part in parts):
             missing = [np.zeros_like(p.n) if p.missing is None else p.missing for p in parts]
-        series = _concatenate_names([(part.series, part.series_codes) for part in parts])
-        tasks = _concatenate_names([(part.tasks, part.task_codes) for part in parts])
+        series = _concatenate_without_merging([(part.series, part.series_codes) for part in parts])
+        tasks = _concatenate_without_merging([(part.tasks, part.task_codes) for part in parts])
         combined = cls.from_codes(
             series,
             tasks,
@@ -474,7 +477,7 @@ class Counts:
             combined.cell_indices(series, tasks), np.cumsum([len(p.n) for p in parts])[:-1]
         )
         attempts = {
-            role: AttemptValueCounts.concatenate(
+            role: AttemptValuesByCell.concatenate(
                 [
                     p.attempts[role].with_new_cell_indices(t, len(combined.n))
                     for p, t in zip(parts, to, strict=True)
@@ -506,7 +509,9 @@ class Counts:
         return replace(self, clusters=tuple(clusters[task] for task in self.tasks))
 
 
-def _concatenate_names(parts: Sequence[tuple[Sequence[Name], Ints]]) -> tuple[list[Name], Ints]:
+def _concatenate_without_merging(
+    parts: Sequence[tuple[Sequence[Name], Ints]],
+) -> tuple[list[Name], Ints]:
     offsets = np.cumsum([0, *(len(names) for names, _ in parts)])
     codes = [codes + low for (_, codes), low in zip(parts, offsets, strict=False)]
     return [name for names, _ in parts for name in names], np.concatenate(codes)

@@ -7,26 +7,26 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from passk_cli.diagnostic import Diagnostic
-from passk_cli.outcomes.missing_outcomes import MissingOutcomes
-from passk_cli.outcomes.row_sample import SampledRows
+from passk_cli.outcomes.missing_outcomes import MissingOutcomeCounts
+from passk_cli.outcomes.row_sample import RowSampleFacts
 from passk_cli.suggested_fix import SuggestedFix
 
 
 @dataclass(frozen=True)
-class FileReading:
+class FileFormatAndRoles:
     """How one input file was read: its format and the roles of its columns.
 
     format : name of the format, and how passk recognised the format.
     roles : role (task, outcome, attempt, model, n, c) → the column that has this role.
-    requestable_columns : role (score, answer or solution) → the column with data that a command can
-        request.
+    requestable_column_by_role : role (score, answer or solution) → the column with data that a
+        command can request.
     """
 
     name: str
     format: str
     roles: dict[str, str]
     unused_columns: tuple[str, ...]
-    requestable_columns: dict[str, str] = field(default_factory=dict)
+    requestable_column_by_role: dict[str, str] = field(default_factory=dict)
     outcome_names: tuple[str, ...] = ()
     columns_from_path: tuple[str, ...] = ()
 
@@ -35,20 +35,20 @@ class UnlabelledAttempt(NamedTuple):
     """An attempt without a label, which passk can select at random for labelling.
 
     stratum : a code that combines the judge's verdict with whether most attempts at the task pass.
-    position_in_stratum : random position of the attempt in its series and stratum.
+    random_position_in_stratum : random position of the attempt in its series and stratum.
     stratum_size : number of attempts in the series and stratum.
-    task_position : random position of the task among all tasks.
-    position_in_task : random position of the attempt in its task.
+    random_task_position : random position of the task among all tasks.
+    random_position_in_task : random position of the attempt in its task.
     """
 
     series: tuple[str, ...]
     task: str
     attempt: str | None
     stratum: int
-    position_in_stratum: int
+    random_position_in_stratum: int
     stratum_size: int
-    task_position: int
-    position_in_task: int
+    random_task_position: int
+    random_position_in_task: int
     task_label_count: int
 
 
@@ -85,35 +85,36 @@ class ReadFacts:
     emptied_cell_count : number of cells (model, task) that were dropped because no attempt has an
         outcome.
     unclear_outcome_count : number of outcomes that are neither pass nor fail (only for `describe`).
-    numeric_groups : --by columns that contain numbers in every file.
+    numeric_group_columns : --by columns that contain numbers in every file.
     files_with_unnumbered_repeats : files with several unnumbered attempts by one model at one task.
     described_columns : all columns of the data, beginning with the columns that have a role (only
         for `describe`).
     missing_reasons_by_model : for each model, the number of attempts per reason for a missing
         outcome, if files contain reasons.
-    pooled_runs_by_model : model → number of runs that were pooled, if there are several.
+    pooled_run_count_by_model : model → number of runs that were pooled, if there are several.
     non_result_files : files of a folder that contain no results and were skipped.
     files_without_outcome : files of a folder that do not have the requested outcome.
     left_out_files : files of a folder that may contain results but were not read, with the reason.
     suggestion_by_option_value : for each option and each name of a model or task in its value, ""
         if the data contains the name, or else a similar name.
     model_aliases : name of a model in the data → name that replaces it.
-    tasks_in_random_order : tasks in the order in which they were sampled at random, if the files
+    randomly_ordered_tasks : tasks in the order in which they were sampled at random, if the files
         contain this order.
-    error_outcomes : number of attempts with an error, and how many of these attempts have no
-        outcome.  `error_outcomes` is None if no command requested it.
-    judge_errors : how often a judge erred on other attempts, as two pairs of numbers: (passed, all)
-        for attempts with the label fail, and (failed, all) for attempts with the label pass.
-        `judge_errors` is () if these numbers are unknown.
+    error_counts_by_model_and_task : number of attempts with an error, and how many of these
+        attempts have no outcome.  `error_counts_by_model_and_task` is None if no command requested
+        it.
+    judge_error_counts : how often a judge erred on other attempts, as two pairs of numbers:
+        (passed, all) for attempts with the label fail, and (failed, all) for attempts with the
+        label pass. `judge_error_counts` is () if these numbers are unknown.
     unlabelled_attempts : attempts without a label, from which passk can select attempts for
         labelling.
     sampled_rows : order of attempts and groups of tasks in a sample of the rows, if requested.
     """
 
-    file_readings: tuple[FileReading, ...] = ()
+    file_readings: tuple[FileFormatAndRoles, ...] = ()
     missing_outcome_count: int = 0
     missing_policy: str = "error"
-    missing_outcomes: MissingOutcomes | None = None
+    missing_outcomes: MissingOutcomeCounts | None = None
     duplicate_count: int = 0
     duplicates_policy: str = "error"
     duplicates_checked: bool = True
@@ -122,7 +123,7 @@ class ReadFacts:
     empty_file_count: int = 0
     emptied_cell_count: int = 0
     unclear_outcome_count: int = 0
-    numeric_groups: tuple[str, ...] = ()
+    numeric_group_columns: tuple[str, ...] = ()
     files_with_unnumbered_repeats: tuple[str, ...] = ()
     described_columns: tuple[DescribedColumn, ...] = ()
     where_condition: str = ""
@@ -136,21 +137,21 @@ class ReadFacts:
     thresholds: tuple[float, ...] = ()
     messages: tuple[Diagnostic, ...] = ()
     missing_reasons_by_model: dict[str, dict[str, int]] = field(default_factory=dict)
-    pooled_runs_by_model: dict[str, int] = field(default_factory=dict)
+    pooled_run_count_by_model: dict[str, int] = field(default_factory=dict)
     non_result_files: tuple[str, ...] = ()
     files_without_outcome: tuple[str, ...] = ()
     left_out_files: tuple[str, ...] = ()
     suggestion_by_option_value: Mapping[tuple[str, str], str] = field(default_factory=dict)
     model_aliases: Mapping[str, str] = field(default_factory=dict)
-    tasks_in_random_order: tuple[str, ...] = ()
-    error_outcomes: MissingOutcomes | None = None
-    judge_errors: tuple[tuple[int, int], ...] = ()
+    randomly_ordered_tasks: tuple[str, ...] = ()
+    error_counts_by_model_and_task: MissingOutcomeCounts | None = None
+    judge_error_counts: tuple[tuple[int, int], ...] = ()
     unlabelled_attempts: tuple[UnlabelledAttempt, ...] = ()
     benchmark_column: str = ""
     benchmark_by_task: Mapping[str, str] = field(default_factory=dict)
-    sampled_rows: SampledRows | None = None
+    sampled_rows: RowSampleFacts | None = None
 
-    def option_names_in_data(self, option: str) -> list[str]:
+    def known_names_in_option(self, option: str) -> list[str]:
         """The names in the value of an option that also occur in the data, for example names of
         tasks."""
         return sorted(
@@ -172,13 +173,16 @@ class ReadFacts:
         """The facts without the given tasks.  The field `missing_reasons_by_model` becomes empty,
         because passk does not count the reasons for missing outcomes per task.
         """
-        erring = self.error_outcomes and self.error_outcomes.without_tasks(names)
+        erring = (
+            self.error_counts_by_model_and_task
+            and self.error_counts_by_model_and_task.without_tasks(names)
+        )
         if self.missing_outcomes is None:
-            return replace(self, error_outcomes=erring)
+            return replace(self, error_counts_by_model_and_task=erring)
         losses = self.missing_outcomes.without_tasks(names)
         missing, lost = losses.missing_counts, losses.missing_counts == losses.attempt_counts
         emptied = int(lost.sum()) if self.emptied_cell_count else 0
         return replace(self, missing_outcomes=losses, missing_outcome_count=int(missing.sum()),
             emptied_cell_count=emptied,
         missing_reasons_by_model={},
-                       error_outcomes=erring)  # fmt: skip
+                       error_counts_by_model_and_task=erring)  # fmt: skip

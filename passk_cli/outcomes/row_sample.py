@@ -28,18 +28,18 @@ class OrderedAttempts:
 class ClusterCandidates:
     """The pass rates of sampled tasks, and the columns that may contain clusters of tasks.
 
-    pass_rate_deviations : pass rate of each task minus the mean pass rate of the model, averaged
-        over models.
-    cluster_column_codes : name of a column → for each task, the code of its value in the column,
-        counted from 0.
+    task_pass_rate_deviations : pass rate of each task minus the mean pass rate of the model,
+        averaged over models.
+    task_codes_by_cluster_column : name of a column → for each task, the code of its value in the
+        column, counted from 0.
     """
 
-    pass_rate_deviations: Floats
-    cluster_column_codes: Mapping[str, Ints]
+    task_pass_rate_deviations: Floats
+    task_codes_by_cluster_column: Mapping[str, Ints]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SampledRows:
+class RowSampleFacts:
     """What a sample of the rows shows about the order of attempts and about clusters of tasks.
 
     ordered_attempts : outcomes in the order of the attempts, or None if attempts are not numbered.

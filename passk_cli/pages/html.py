@@ -22,7 +22,13 @@ from passk_cli.pages.leaderboard import leaderboard_view
 from passk_cli.pages.views import sections
 from passk_cli.render.csv_json import csv_text, json_text
 from passk_cli.render.style import Style, sentence_text
-from passk_cli.report.data_types import Panel, Report, TaskGrid, caveats_line, signature_line
+from passk_cli.report.data_types import (
+    Panel,
+    Report,
+    TaskGrid,
+    options_signature_line,
+    warnings_and_options_line,
+)
 from passk_cli.report.plot import Plot
 from passk_cli.text import printable, printable_json
 
@@ -65,9 +71,9 @@ def html(report: Report, style: Style) -> str:
         date=page.date,
         sections=sections(page.chapters, style),
         absent=[printable(text) for text in page.omissions],
-        caveats=caveats_line(report),
+        caveats=warnings_and_options_line(report),
         messages=[(m.severity, sentence_text(m.pieces(), style)) for m in report.messages],
-        signature=signature_line(report) if report.signature else "",
+        signature=options_signature_line(report) if report.signature else "",
         command=printable(page.command),
         css=Markup(_resource_text("page.css")),
         light=Markup(colour_variables("light")),

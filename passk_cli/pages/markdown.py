@@ -11,7 +11,7 @@ from passk_cli.charts.theme import THEMES
 from passk_cli.pages.views import PanelView, sections
 from passk_cli.render.markup import caveats_details, code_span, escape_markdown, markdown_table
 from passk_cli.render.style import Style, answer_text, message_line, visible_parts
-from passk_cli.report.data_types import Report, signature_line
+from passk_cli.report.data_types import Report, options_signature_line
 from passk_cli.text import printable
 
 
@@ -48,7 +48,7 @@ def markdown_files(report: Report, style: Style, pictures: str) -> dict[str, byt
     ]
     if page.omissions:
         blocks += ["## What is not shown", _bullet_list(list(page.omissions))]
-    lines = [printable(page.command), signature_line(report) if report.signature else ""]
+    lines = [printable(page.command), options_signature_line(report) if report.signature else ""]
     blocks += ["## How to reproduce it", *(code_span(line) for line in lines if line)]
     return {"": _page_bytes(blocks), **files}
 

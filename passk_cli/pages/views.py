@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 
 from passk_cli.charts.chart_options import Appearance, plots_with_appearance
 from passk_cli.render.style import Style, answer_text, cell_parts, column_headings, visible_parts
-from passk_cli.report.data_types import Cell, Chapter, Column, Estimate, Panel, Report, Table
+from passk_cli.report.data_types import (
+    Cell,
+    Column,
+    Estimate,
+    Panel,
+    Report,
+    Table,
+    TaskGroupChapter,
+)
 from passk_cli.report.plot import Plot, distinct_values
 from passk_cli.text import NameList, printable
 
@@ -85,7 +93,7 @@ class SectionView:
     panels: tuple[PanelView, ...]
 
 
-def sections(page: Sequence[Chapter], style: Style) -> tuple[SectionView, ...]:
+def sections(page: Sequence[TaskGroupChapter], style: Style) -> tuple[SectionView, ...]:
     """The sections of a page, with anchors that never contain names from the data."""
     views = []
     for place, section in enumerate(page):
@@ -105,7 +113,7 @@ def _panel_view(panel: Panel, end: str, style: Style) -> PanelView:
     context_parts = (part for part in panel.report.context if isinstance(part, str))
     context = tuple(part for part in context_parts if panel.board or not part.startswith("passk "))
     report = replace(panel.report, context=context)
-    visible = visible_parts(report, replace(style, option_spelling=lambda option: ""))
+    visible = visible_parts(report, replace(style, spell_option=lambda option: ""))
     return PanelView(
         panel,
         panel.name + end,

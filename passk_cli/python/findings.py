@@ -24,8 +24,8 @@ from passk_cli.render import FORMAT_BY_SUFFIX, WRITER_BY_FORMAT
 from passk_cli.render.csv_json import message_data
 from passk_cli.render.markup import html
 from passk_cli.render.plain import plain
-from passk_cli.render.style import Style, report_with_chart_titles, sentence_text
-from passk_cli.report.data_types import Cell, Column, Estimate, Limits, Phrase, Report, Table
+from passk_cli.render.style import Style, report_with_answers_as_titles, sentence_text
+from passk_cli.report.data_types import Cell, Column, Estimate, Limits, PhraseCell, Report, Table
 from passk_cli.suggestions import did_you_mean_or_list
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FRAME_LIBRARIES = ("pandas", "polars")
 
-PYTHON_STYLE = Style(option_spelling=spell_for_python)
+PYTHON_STYLE = Style(spell_option=spell_for_python)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,7 +72,8 @@ class Chart:
 
         with translate_errors_to_python({}):
             report = with_appearance(
-                report_with_chart_titles(self.report, Style(percent=self.percent)), self.appearance
+                report_with_answers_as_titles(self.report, Style(percent=self.percent)),
+                self.appearance,
             )
             return picture_bytes(report, suffix, self.theme, self.percent, self.appearance.size)
 
@@ -170,7 +171,7 @@ class Findings:
         """Sentences for a paper about how passk computed the results, with BibTeX entries, or "" if
         the function has no such sentences."""
         stated = self.report.make_methods_text() if self.report.make_methods_text else None
-        return f"{stated.plain_text}\n\n{stated.bibtex}" if stated else ""
+        return f"{stated.text_with_author_year_citations}\n\n{stated.bibtex}" if stated else ""
 
     def chart(
         self,
@@ -361,7 +362,7 @@ def _with_limit_columns(table: Table) -> Table:
 
 
 def _frame_value(cell: Cell) -> str | float | tuple[float | None, float | None] | None:
-    if isinstance(cell, Phrase):
+    if isinstance(cell, PhraseCell):
         return sentence_text(cell.pieces, PYTHON_STYLE)
     if isinstance(cell, Limits):
         return cell.low, cell.high

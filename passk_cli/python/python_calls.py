@@ -23,10 +23,10 @@ from passk_cli.option import (
     split_at_commas,
 )
 from passk_cli.suggested_fix import (
-    FULL_OPTION,
+    FULL_DETAILS_OPTION,
     OptionWithValue,
     SuggestedFix,
-    add_option_value,
+    combine_option_values,
     python_keywords,
     python_literal,
     quote_commas,
@@ -37,7 +37,7 @@ OptionsByName = Mapping[str, DeclaredOption]
 
 
 @dataclass(frozen=True, eq=False)
-class PythonCall:
+class UserPythonCall:
     """A call of a public function of passk, with the arguments that the user gave."""
 
     name: str
@@ -50,11 +50,11 @@ class PythonCall:
         files = {item for item in self.data if isinstance(item, str)} if several else ()
         return settle.label_by_file.keys() <= {*files}
 
-    def without_absent_options(self, settle: SuggestedFix) -> SuggestedFix:
+    def fix_without_absent_options(self, settle: SuggestedFix) -> SuggestedFix:
         """A copy of the fix that removes an option only if the call has this option.
 
-        >>> PythonCall("compare", "a.csv", {}).without_absent_options(SuggestedFix({"by": None,
-        ...     "k": 5})).options
+        >>> call, fix = UserPythonCall("compare", "a.csv", {}), SuggestedFix({"by": None, "k": 5})
+        >>> call.fix_without_absent_options(fix).options
         {'k': 5}
         """
         changes = {f: v for f, v in settle.options.items() if v is not None or f in self.options}
@@ -77,7 +77,7 @@ class PythonCall:
         """The call as Python code, after the fix has changed its options.
 
         >>> settle = SuggestedFix({"fields": {"task": "case"}, "by": ("arm",)})
-        >>> PythonCall("estimate", "a.csv", {"by": "x", "k": 5}).call_text_with_fix(settle)
+        >>> UserPythonCall("estimate", "a.csv", {"by": "x", "k": 5}).call_text_with_fix(settle)
         'passk_cli.estimate("a.csv", by=("x", "arm"), k=5, fields={"task": "case"})'
         """
         options, name = dict(self.options), settle.command or self.name
@@ -97,19 +97,19 @@ class PythonCall:
                     if field != "threshold"
                     else before
                 )
-            options[field] = add_option_value(field, before, value)
+            options[field] = combine_option_values(field, before, value)
         call = self
         if settle.label_by_file or (
             isinstance(self.data, list) and settle.options.get("to") in self.data
         ):
-            call = replace(self, data=settle.labelled_files(self.data))
+            call = replace(self, data=settle.labelled_file_arguments(self.data))
         data = [] if self.data is None else [call.data_expression]
         return f"passk_cli.{name}({', '.join([*data, *python_keywords(options)])})"
 
 
 @contextmanager
 def translate_errors_to_python(
-    options: OptionsByName, call: PythonCall | None = None
+    options: OptionsByName, call: UserPythonCall | None = None
 ) -> Iterator[None]:
     """Write the options in errors as Python keywords, and add notes with Python calls that fix the
     error."""
@@ -124,7 +124,7 @@ def translate_errors_to_python(
         kind = DataError if isinstance(error, DataError) else ParameterError
         if call:
             settles = tuple(
-                map(call.without_absent_options, filter(call.has_files_of_fix, settles))
+                map(call.fix_without_absent_options, filter(call.has_files_of_fix, settles))
             )
         translated = error.with_changes(kind, place=place, settles=settles)
         offers = [settle for settle in settles if settle.is_complete and call]
@@ -154,10 +154,12 @@ def quote_names_with_commas(field: str, value: Any) -> Any:
     )
 
 
-def with_python_fixes(message: Diagnostic, options: OptionsByName, call: PythonCall) -> Diagnostic:
+def with_python_fixes(
+    message: Diagnostic, options: OptionsByName, call: UserPythonCall
+) -> Diagnostic:
     """A message with the Python calls that fix the problem."""
     fixes = filter(None, (fix_with_python_keywords(settle, options) for settle in message.fixes))
-    settles = tuple(map(call.without_absent_options, filter(call.has_files_of_fix, fixes)))
+    settles = tuple(map(call.fix_without_absent_options, filter(call.has_files_of_fix, fixes)))
     calls = tuple(call.call_text_with_fix(settle) for settle in settles if settle.is_complete)
     return replace(message, fixes=settles, remedies=calls)
 
@@ -175,15 +177,15 @@ def fix_with_python_keywords(settle: SuggestedFix, options: OptionsByName) -> Su
         if settle.command
         else flags
     )
-    fields = {flag: option.field for flag, option in all_flags.items()} | _CHART_KEYWORDS
+    fields = {flag: option.field for flag, option in all_flags.items()} | _CHART_KEYWORD_BY_OPTION
     values = {f: value for f, value in settle.options.items() if f in fields or value is not None}
     if not values.keys() <= fields.keys():
         return None
     return replace(settle, options={fields[f]: v for f, v in values.items()}, files_as_list=True)
 
 
-# _CHART_KEYWORDS maps chart options of the command line to keywords of `Findings.chart`.
-_CHART_KEYWORDS = {"--chart-size": "size", "--highlight": "highlight", "--panel": "panel"}
+# _CHART_KEYWORD_BY_OPTION maps chart options of the command line to keywords of `Findings.chart`.
+_CHART_KEYWORD_BY_OPTION = {"--chart-size": "size", "--highlight": "highlight", "--panel": "panel"}
 
 
 def spell_for_python(
@@ -198,20 +200,22 @@ def spell_for_python(
     ...     OptionWithValue("--skip-bad")]
     >>> spell_for_python(options[0]), spell_for_python(options[1]), spell_for_python(options[2])
     ('bounds="1,x"', 'min_by=', 'skip_bad=True')
-    >>> spell_for_python(FULL_OPTION), spell_for_python(OptionWithValue("passk formats", "NAME"))
-    ('.tables', 'passk_cli.formats(NAME)')
+    >>> spell_for_python(FULL_DETAILS_OPTION)
+    '.tables'
+    >>> spell_for_python(OptionWithValue("passk formats", "NAME"))
+    'passk_cli.formats(NAME)'
     """
     if isinstance(item, SuggestedFix):
         return str(fix_with_python_keywords(item, options) or "")
     flag, value = item.option, item.value
-    if item == FULL_OPTION:
+    if item == FULL_DETAILS_OPTION:
         return ".tables"
     if flag.startswith("passk "):
         return f"passk_cli.{flag.removeprefix('passk ')}({value or ''})"
     option = _options_by_flag(options).get(flag)
     if option is not None and option.base_type is bool and value is None:
         return f"{option.field}=True"
-    field = _CHART_KEYWORDS.get(flag, flag) if option is None else option.field
+    field = _CHART_KEYWORD_BY_OPTION.get(flag, flag) if option is None else option.field
     return f"{field}={_value_literal(value or '')}"
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import PasskError
 from passk_cli.render.style import Style, answer_text, sentence_text, visible_parts
-from passk_cli.report.data_types import Cell, Estimate, Limits, OptionHint, Phrase, Report
+from passk_cli.report.data_types import Cell, Estimate, Limits, OptionHint, PhraseCell, Report
 from passk_cli.text import printable, printable_json
 
 # REPORT_SCHEMA_VERSION is the version of the JSON output. The version changes if a key disappears
@@ -40,7 +40,11 @@ def tsv_text(report: Report, style: Style) -> str:
 
 def json_text(report: Report, style: Style) -> str:
     """A report as one JSON object with its answer, rows, messages, context and signature."""
-    result = {"result": report.gate_result, "exit": report.exit_code} if report.gate_result else {}
+    result = (
+        {"result": report.gate_result_word, "exit": report.exit_code}
+        if report.gate_result_word
+        else {}
+    )
     # --digits and --percent change only tables, so the answer in JSON has the default style.
     methods = visible_parts(report, style).methods
     words = {"answer": text} if (text := answer_text(report, Style())) else {}
@@ -59,8 +63,10 @@ def json_text(report: Report, style: Style) -> str:
         "messages": [message_data(message) for message in report.messages],
         "context": visible_parts(report, Style(full=True)).context, "signature": dict(
         report.signature),
-        **{name: list(map(dict, items)) for name, items in report.further_lists.items()},
-        **({"methods": {"text": methods.plain_text, "bibtex": methods.bibtex}} if methods else {}),
+        **{name: list(map(dict, items)) for name,
+            items in report.further_json_lists_by_name.items()},
+        **({"methods": {"text": methods.text_with_author_year_citations,
+            "bibtex": methods.bibtex}} if methods else {}),
     }  # fmt: skip
     return printable_json(document, indent=2) + "\n"
 
@@ -82,7 +88,7 @@ def _fields_as_data(fields: Mapping[str, Any]) -> dict[str, Any]:
             data[name] = {"estimate": value.value, **_finite_limits(value)}
         elif isinstance(value, Limits):
             data[name] = _finite_limits(value)
-        elif not isinstance(value, OptionHint | Phrase):
+        elif not isinstance(value, OptionHint | PhraseCell):
             data[name] = list(value) if isinstance(value, tuple | list) else _plain_value(value)
     return data
 
@@ -92,7 +98,7 @@ def _finite_limits(interval: Estimate | Limits) -> dict[str, float | None]:
     return {name: end if end is None or math.isfinite(end) else None for name, end in ends.items()}
 
 
-def error_document(error: PasskError, form: str) -> str:
+def error_json_document(error: PasskError, form: str) -> str:
     """An error as a JSON document in the format `form`, which is "json" or "jsonl"."""
     place, problem, remedy = map(printable, error.parts)
     data = {
@@ -145,7 +151,7 @@ class _CsvLines(list[str]):
 
 
 def _plain_value(cell: Cell) -> str | int | float | None:
-    if isinstance(cell, Limits | Phrase):
+    if isinstance(cell, Limits | PhraseCell):
         raise TypeError("a cell of a tidy row must be one number or one string")
     if isinstance(cell, Estimate):
         cell = cell.value if cell.range_upper_end is None else None

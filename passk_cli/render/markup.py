@@ -26,16 +26,16 @@ from passk_cli.report.data_types import (
     MethodsText,
     Report,
     Table,
-    caveats_line,
-    signature_line,
+    options_signature_line,
+    warnings_and_options_line,
 )
 from passk_cli.report.phrases import plural
 from passk_cli.text import printable
 
 _LOWER_LIMIT_PATTERN = re.compile(r"(\\\[[+−\d.]+), ")
-# _LINK_START_PATTERN matches the beginnings of words that GitHub turns into links: URLs, mail
-# addresses, issue numbers and @name.
-_LINK_START_PATTERN = re.compile(
+# _GITHUB_AUTOLINK_START_PATTERN matches the beginnings of words that GitHub turns into links: URLs,
+# mail addresses, issue numbers and @name.
+_GITHUB_AUTOLINK_START_PATTERN = re.compile(
     r"(?i)(?<![a-z0-9])(?:https?|ftp|mailto|xmpp)(?=:)|(?<![a-z0-9])www(?=\.)|(?<![a-z0-9])gh(?=-\d)"
     r"|(?<!\w)[@#](?=\w)|#(?=\d)|@(?=[\w-]+\.\w)"
 )
@@ -67,7 +67,10 @@ def markdown(report: Report, style: Style) -> str:
     blocks += [escape_markdown(visible.context), caveats_details(report, style)]
     blocks += [code_span(text)] if (text := visible.signature) else []
     if methods := visible.methods:
-        blocks += [escape_markdown(methods.plain_text), f"```bibtex\n{methods.bibtex}\n```"]
+        blocks += [
+            escape_markdown(methods.text_with_author_year_citations),
+            f"```bibtex\n{methods.bibtex}\n```",
+        ]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
@@ -77,8 +80,8 @@ def caveats_details(report: Report, style: Style) -> str:
         f"- {escape_markdown(message_line(message, style))}"
         for message in warnings_first(report.messages)
     ]
-    signature = [f"- {code_span(signature_line(report))}"] if report.signature else []
-    line = caveats_line(report)
+    signature = [f"- {code_span(options_signature_line(report))}"] if report.signature else []
+    line = warnings_and_options_line(report)
     return _folded_text(line, _bounded_lines([*lines, *signature])) if line else ""
 
 
@@ -157,10 +160,10 @@ def latex(report: Report, style: Style) -> str:
     """
     style = style.with_typographic_minus
     visible = visible_parts(report, style)
-    lines = [f"% {signature_line(report)}"] if report.signature else []
+    lines = [f"% {options_signature_line(report)}"] if report.signature else []
     lines.append(r"% needs \usepackage{booktabs}")
     lines += [f"% {text}"] if (text := visible.answer) else []
-    if line := caveats_line(report):
+    if line := warnings_and_options_line(report):
         messages = [message_line(message, style) for message in warnings_first(report.messages)]
         lines += [f"% {text}" for text in (f"write below the table: {line}", *messages)]
     for table in visible.tables:
@@ -170,7 +173,7 @@ def latex(report: Report, style: Style) -> str:
         lines += [rf"\begin{{tabular}}{{{align}}}", r"\toprule"]
         lines.append(_latex_row([escape_latex(name) for name in column_headings(table, style)]))
         lines.append(r"\midrule")
-        lines += _latex_rows(table, style)
+        lines += _latex_body_rows(table, style)
         # A blank line after a tabular makes LaTeX put the next tabular on a new line.
         lines += [r"\bottomrule", r"\end{tabular}", ""]
     lines += [f"% {text}"] if (text := visible.context) else []
@@ -221,7 +224,7 @@ def _rows_by_model(table: Table) -> Sequence[tuple[Cell, ...]]:
     return sorted(table.rows, key=lambda row: place.setdefault(row[0], len(place)))
 
 
-def _latex_rows(table: Table, style: Style) -> list[str]:
+def _latex_body_rows(table: Table, style: Style) -> list[str]:
     rows = _rows_by_model(table)
     firsts = [row[0] for row in rows] if table.columns[0].header == "model" else []
     grouped = any(first == second for first, second in pairwise(firsts))
@@ -244,7 +247,7 @@ def _latex_cell(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
     value, error = (escape_latex(text) for text in cell_parts(cell, column, style))
     if not isinstance(cell, Estimate):
         return f"{value} {error}".strip(), ""
-    sign = r"$\sim$ " if cell.verdict_sign == "~" else ""
+    sign = r"$\sim$ " if cell.tie_or_equivalence_sign == "~" else ""
     value = value.removeprefix(escape_latex("~ ")) if sign else value
     below = error if style.intervals_below_estimates and cell.low is not None else ""
     if error and error == escape_latex(cell.tie_letters):
@@ -300,7 +303,7 @@ def escape_markdown(text: str) -> str:
     """
     text = re.sub(r"([\\`*_|<>\[\]~&$])", r"\\\1", printable(text))
     # An empty HTML comment inside a word keeps GitHub from making a link.
-    text = _LINK_START_PATTERN.sub(r"\g<0><!-- -->", text)
+    text = _GITHUB_AUTOLINK_START_PATTERN.sub(r"\g<0><!-- -->", text)
     return _COMMIT_HASH_PATTERN.sub(
         lambda name: "<!-- -->".join(re.findall(".{1,6}", name[0])), text
     )

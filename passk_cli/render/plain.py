@@ -26,5 +26,8 @@ def plain(report: Report, style: Style) -> str:
         blocks.append("\n".join([*title, *lines]))
     blocks.append("\n".join(filter(None, (parts.context, parts.signature))))
     if parts.methods:
-        blocks += ["\n".join(wrap(parts.methods.plain_text, 100)), parts.methods.bibtex]
+        blocks += [
+            "\n".join(wrap(parts.methods.text_with_author_year_citations, 100)),
+            parts.methods.bibtex,
+        ]
     return "\n\n".join(filter(None, blocks)) + "\n"

@@ -23,13 +23,13 @@ from passk_cli.report.data_types import (
     Limits,
     MethodsText,
     OptionHint,
-    Phrase,
+    PhraseCell,
     Report,
     Table,
-    signature_line,
+    options_signature_line,
 )
-from passk_cli.report.phrases import duration_text, p_text
-from passk_cli.suggested_fix import FULL_OPTION, OptionWithValue, SuggestedFix
+from passk_cli.report.phrases import duration_text, p_number_text
+from passk_cli.suggested_fix import FULL_DETAILS_OPTION, OptionWithValue, SuggestedFix
 from passk_cli.text import display_width, printable
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Style:
     minus : the minus sign: "-" for programs, "−" for people.
     safe_csv : whether csv and tsv have an apostrophe before texts that look like formulas.
     full : whether all tables and columns are shown, with the meaning of the columns.
-    option_spelling : function that writes an option, for example as a Python keyword.
+    spell_option : function that writes an option, for example as a Python keyword.
     """
 
     digits: int | None = None
@@ -70,7 +70,7 @@ class Style:
     with_signature: bool = False
     intervals_below_estimates: bool = False
     with_methods: bool = False
-    option_spelling: Callable[[OptionWithValue | SuggestedFix], str] = str
+    spell_option: Callable[[OptionWithValue | SuggestedFix], str] = str
 
     @property
     def with_typographic_minus(self) -> Style:
@@ -136,7 +136,7 @@ def visible_parts(
     tables: list[Table] = []
     if style.full:
         tables += [
-            table.with_visible_columns((ALWAYS, FULL)) for table in report.tables
+            table.with_columns_of_visibility((ALWAYS, FULL)) for table in report.tables
             if table.visibility not in (BRIEF, COMMENT)
         ]  # fmt: skip
         entries = {c.header: c.meaning for table in tables for c in table.columns if c.meaning}
@@ -154,7 +154,7 @@ def visible_parts(
                 if style.terminal_width >= _MIN_WIDTH_FOR_DRAWN_INTERVALS
                 else (ALWAYS,)
             )
-            shortened = table.with_visible_columns(columns).with_fewer_rows(
+            shortened = table.with_columns_of_visibility(columns).with_fewer_rows(
                 max_screen_rows if style.terminal_width else 0
             )
             if len(shortened.rows) < len(table.rows):
@@ -174,7 +174,7 @@ def visible_parts(
         answer_text(report, style),
         tuple(tables),
         printable(context),
-        signature_line(report) if style.with_signature and report.signature else "",
+        options_signature_line(report) if style.with_signature and report.signature else "",
         report.make_methods_text()
         if style.with_methods and report.make_methods_text is not None
         else None,
@@ -203,7 +203,7 @@ def message_line(message: Diagnostic, style: Style) -> str:
     return f"{message.severity}{name}: {sentence_text(message.pieces(), style)}"
 
 
-def report_with_chart_titles(report: Report, style: Style) -> Report:
+def report_with_answers_as_titles(report: Report, style: Style) -> Report:
     """The report for charts, with rounded messages, and with the answer as the title of each plot.
 
     The plot's own title moves to the start of its subtitle.
@@ -239,8 +239,8 @@ def sentence_text(sentence: Sequence[Any], style: Style) -> str:
             texts.append(piece)
             continue
         if isinstance(piece, OptionHint):
-            hidden = style.full and piece.option == FULL_OPTION
-            texts += [] if hidden else [piece.text(style.option_spelling)]
+            hidden = style.full and piece.option == FULL_DETAILS_OPTION
+            texts += [] if hidden else [piece.text(style.spell_option)]
             continue
         kind = "count" if isinstance(piece, int) else "share"
         cell, column = piece if isinstance(piece, tuple) else (piece, Column("", kind))
@@ -264,7 +264,7 @@ def cell_parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
         return _EMPTY, ""
     if isinstance(cell, Estimate):
         return _estimate_parts(cell, style if cell.is_share else replace(style, percent=False))
-    if isinstance(cell, Phrase):
+    if isinstance(cell, PhraseCell):
         return sentence_text(cell.pieces, style), ""
     if column.kind == "score":
         style = replace(style, percent=False)
@@ -289,7 +289,7 @@ def _estimate_parts(cell: Estimate, style: Style) -> tuple[str, str]:
     ends = (end for end in (cell.value, cell.range_upper_end) if end is not None)
     texts = dict.fromkeys(_number_text(end, cell.unit, style, cell.signed) for end in ends)
     value = (" to " if cell.signed else "–").join(texts)
-    value = f"{cell.verdict_sign} {value}" if cell.verdict_sign else value
+    value = f"{cell.tie_or_equivalence_sign} {value}" if cell.tie_or_equivalence_sign else value
     if cell.low is not None and cell.high is not None:
         return value, _interval_text(cell.low, cell.high, cell.unit, style, cell.signed)
     if cell.se is not None:
@@ -315,15 +315,21 @@ def _interval_text(low: float, high: float, unit: str, style: Style, signed: boo
     """
     if unit not in AMOUNT_UNITS:
         excludes_zero = signed and low * high > 0
-        return (
-            f"[{', '.join(_limit_text(end, style, signed, excludes_zero) for end in (low, high))}]"
+        limits = (
+            _limit_text_not_rounded_to_zero(end, style, signed, excludes_zero)
+            for end in (low, high)
         )
-    first = _quantity_digits(low, unit, style, signed)
-    last = "∞)" if math.isinf(high) else f"{_quantity_digits(high, unit, style, signed)}]"
+        return f"[{', '.join(limits)}]"
+    first = _quantity_text_without_unit(low, unit, style, signed)
+    last = (
+        "∞)" if math.isinf(high) else f"{_quantity_text_without_unit(high, unit, style, signed)}]"
+    )
     return f"[{first}, {last}"
 
 
-def _limit_text(value: float, style: Style, signed: bool, excludes_zero: bool) -> str:
+def _limit_text_not_rounded_to_zero(
+    value: float, style: Style, signed: bool, excludes_zero: bool
+) -> str:
     texts = [
         share_text(value, replace(style, digits=style.decimals + more), signed=signed)
         for more in range(4 if excludes_zero else 1)
@@ -345,14 +351,14 @@ def quantity_text(value: float, unit: str, style: Style, *, signed: bool = False
     >>> quantity_text(math.inf, "$", Style())
     '$∞'
     """
-    digits = _quantity_digits(value, unit, style, signed)
+    digits = _quantity_text_without_unit(value, unit, style, signed)
     sign = digits[0] if digits[0] in "+-−" else ""
     units = {"$": ("$", ""), "s": ("", " s"), "%": ("", " %"), "days": ("", " days")}
     before, after = units.get(unit, ("", ""))
     return f"{sign}{before}{digits.removeprefix(sign)}{after}"
 
 
-def _quantity_digits(value: float, unit: str, style: Style, signed: bool) -> str:
+def _quantity_text_without_unit(value: float, unit: str, style: Style, signed: bool) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else f"{style.minus}∞"
     if unit == "min":
@@ -403,7 +409,11 @@ def column_headings(table: Table, style: Style) -> list[str]:
 def _is_share(cell: Cell, column: Column) -> bool:
     if isinstance(cell, Estimate):
         return cell.is_share and cell.value is not None
-    if cell is None or isinstance(cell, str | Phrase) or column.kind in ("score", *AMOUNT_UNITS):
+    if (
+        cell is None
+        or isinstance(cell, str | PhraseCell)
+        or column.kind in ("score", *AMOUNT_UNITS)
+    ):
         return False
     return isinstance(cell, Limits) or column.kind in ("share", "fine", "given")
 
@@ -439,7 +449,7 @@ _NUMBER_FORMATTER_BY_KIND: dict[str, Callable[[float, Style], str]] = {
     "amount": lambda value, _: f"{value:,.2f}",
     "points": lambda value, _: percentage_points_text(value),
     "number": lambda value, _: four_digit_text(value),
-    "p": lambda value, _: p_text(value),
+    "p": lambda value, _: p_number_text(value),
 }  # fmt: skip
 
 

@@ -41,8 +41,8 @@ from passk_cli.text import (
 )
 
 # rich breaks lines even at a no-break space, so passk replaces blanks that must not break by the
-# character _UNBREAKABLE_BLANK while rich makes the lines.
-_UNBREAKABLE_BLANK = "\u2800"
+# character _UNBREAKABLE_BLANK_STAND_IN while rich makes the lines.
+_UNBREAKABLE_BLANK_STAND_IN = "\u2800"
 _UNBREAKABLE_BLANK_PATTERN = re.compile(
     r"(?<=\d) (?=%|more\b)|(?<=\w) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])"
     r"|(?<=[<=]) (?=\d)|(?<=\bp) (?=[<=] )|(?<=[@^]\d) (?=\d)|(?<=\band) (?=[\d,]+ more\b)"
@@ -115,17 +115,19 @@ def _terminal_text(report: Report, style: Style, max_rows: int) -> str:
         # passk does not wrap the signature, so that you can copy the signature as one line.
         console.print(Text(parts.signature, style="dim"), soft_wrap=True)
     if parts.methods:
-        console.print("\n" + _with_unbreakable_blanks(parts.methods.plain_text))
+        console.print(
+            "\n" + _with_unbreakable_blanks(parts.methods.text_with_author_year_citations)
+        )
         console.print("\n" + parts.methods.bibtex, soft_wrap=True)
     assert isinstance(console.file, io.StringIO)
-    text = console.file.getvalue().replace(_UNBREAKABLE_BLANK, " ")
+    text = console.file.getvalue().replace(_UNBREAKABLE_BLANK_STAND_IN, " ")
     return _TRAILING_BLANKS_PATTERN.sub(
         lambda end: _EMPTY_COLOUR_CODE_PATTERN.sub("", end[0].replace(" ", "")), text
     )
 
 
 def _with_unbreakable_blanks(text: str) -> str:
-    return _UNBREAKABLE_BLANK_PATTERN.sub(_UNBREAKABLE_BLANK, text)
+    return _UNBREAKABLE_BLANK_PATTERN.sub(_UNBREAKABLE_BLANK_STAND_IN, text)
 
 
 FormattedColumns = list[tuple[str, list[tuple[str, str]]]]

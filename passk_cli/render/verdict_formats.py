@@ -8,17 +8,19 @@ from xml.etree import ElementTree
 
 from passk_cli.errors import ParameterError
 from passk_cli.render.style import Style, sentence_text
-from passk_cli.report.data_types import GateCheck, Report, signature_line
+from passk_cli.report.data_types import GateCheck, Report, options_signature_line
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import printable, printable_json
 
 # A rule with a verdict in _INCONCLUSIVE_VERDICTS neither passes nor fails.
 _INCONCLUSIVE_VERDICTS = ("undecided", "not judged")
-# GitHub shows at most _MAX_ANNOTATIONS error annotations and at most _MAX_ANNOTATIONS warning
-# annotations per step, so passk replaces further annotations by one with their number.
-_MAX_ANNOTATIONS = 10
-# If a gate has no rules file, GitLab shows the issues of the gate next to the file _GITLAB_CI_FILE.
-_GITLAB_CI_FILE = ".gitlab-ci.yml"
+# GitHub shows at most _MAX_ANNOTATIONS_PER_LEVEL error annotations and at most
+# _MAX_ANNOTATIONS_PER_LEVEL warning annotations per step, so passk replaces further annotations by
+# one with their number.
+_MAX_ANNOTATIONS_PER_LEVEL = 10
+# If a gate has no rules file, GitLab shows the issues of the gate next to the file
+# _ISSUE_FILE_WITHOUT_RULES_FILE.
+_ISSUE_FILE_WITHOUT_RULES_FILE = ".gitlab-ci.yml"
 
 
 def junit(report: Report, style: Style) -> str:
@@ -39,7 +41,7 @@ def junit(report: Report, style: Style) -> str:
     )  # fmt: skip
     for check in checks:
         case = ElementTree.SubElement(suite, "testcase", classname=check.model, name=check.rule)
-        text = _finding_with_outcome(check, style)
+        text = _finding_marked_if_undecided(check, style)
         if check.failing:
             kind = "error" if check.verdict == "error" else "failure"
             ElementTree.SubElement(case, kind, message=text).text = text
@@ -47,9 +49,9 @@ def junit(report: Report, style: Style) -> str:
             ElementTree.SubElement(case, "skipped", message=text)
         else:
             ElementTree.SubElement(case, "system-out").text = text
-    lines = (*report.changed_task_lines, signature_line(report))
+    lines = (*report.changed_task_lines, options_signature_line(report))
     ElementTree.SubElement(suite, "system-out").text = "\n".join(lines)
-    if warnings := _warnings(report):
+    if warnings := _warning_texts(report):
         ElementTree.SubElement(suite, "system-err").text = "\n".join(warnings)
     return _xml_document(suite)
 
@@ -76,7 +78,7 @@ def github(report: Report, style: Style) -> str:
         title = (
             _escape_workflow_command(f"passk: {check.rule}").replace(":", "%3A").replace(",", "%2C")
         )
-        message = _escape_workflow_command(f"{_outcome_text(check)}: {finding_text(check, style)}")
+        message = _escape_workflow_command(f"{_verdict_text(check)}: {finding_text(check, style)}")
         level = "error" if check.failing else levels.get(check.verdict, "warning")
         lines.append(f"::{level} title={title}::{message}")
     if flips := "%0A".join(map(_escape_workflow_command, report.changed_task_lines)):
@@ -84,7 +86,8 @@ def github(report: Report, style: Style) -> str:
         # step.
         lines.append(f"::notice title=passk%3A flips::{flips}")
     lines += [
-        f"::warning title=passk::{_escape_workflow_command(text)}" for text in _warnings(report)
+        f"::warning title=passk::{_escape_workflow_command(text)}"
+        for text in _warning_texts(report)
     ]
     return "".join(line + "\n" for line in lines)
 
@@ -99,9 +102,9 @@ def github_errors_and_warnings(report: Report, style: Style) -> str:
     commands, annotations = github(report, style).splitlines(keepends=True), []
     for level in ("error", "warning"):
         lines = [line for line in commands if line.startswith(f"::{level} ")]
-        if surplus := lines[_MAX_ANNOTATIONS - 1 :][1:]:
+        if surplus := lines[_MAX_ANNOTATIONS_PER_LEVEL - 1 :][1:]:
             more = f"::{level} title=passk::{len(surplus) + 1:,} more in the job summary\n"
-            lines = [*lines[: _MAX_ANNOTATIONS - 1], more]
+            lines = [*lines[: _MAX_ANNOTATIONS_PER_LEVEL - 1], more]
         annotations += lines
     return "".join(annotations)
 
@@ -116,10 +119,10 @@ def gitlab(report: Report, style: Style) -> str:
     _require_checks(report)
     severities = {"error": "blocker", "fail": "critical", "undecided": "minor"}
     # GitLab rejects paths that begin with ./ or /.
-    place = os.path.relpath(str(report.signature.get("rules", _GITLAB_CI_FILE)))
+    place = os.path.relpath(str(report.signature.get("rules", _ISSUE_FILE_WITHOUT_RULES_FILE)))
     issues = [
         _code_quality_issue(
-            f"passk: {check.rule}", _finding_with_outcome(check, style),
+            f"passk: {check.rule}", _finding_marked_if_undecided(check, style),
             "critical" if check.failing and check.verdict == "undecided"
             else severities.get(check.verdict, "info"),
             place, check.model, check.rule,
@@ -128,14 +131,18 @@ def gitlab(report: Report, style: Style) -> str:
     ]  # fmt: skip
     issues += [
         _code_quality_issue(f"passk: {message.name}", text, "info", place, str(at))
-        for at, (message, text) in enumerate(zip(report.warnings, _warnings(report), strict=True))
+        for at, (message, text) in enumerate(
+            zip(report.warnings, _warning_texts(report), strict=True)
+        )
     ]
     return printable_json(issues, indent=2) + "\n"
 
 
 def gitlab_error(problem: str) -> str:
     """A GitLab code-quality report with one issue, which is the error that stopped the gate."""
-    issue = _code_quality_issue("passk: error", problem, "blocker", _GITLAB_CI_FILE, "error")
+    issue = _code_quality_issue(
+        "passk: error", problem, "blocker", _ISSUE_FILE_WITHOUT_RULES_FILE, "error"
+    )
     return printable_json([issue], indent=2) + "\n"
 
 
@@ -159,17 +166,17 @@ def finding_text(check: GateCheck, style: Style) -> str:
     return "; ".join(filter(None, (text, *further)))
 
 
-def _finding_with_outcome(check: GateCheck, style: Style) -> str:
-    prefix = f"{_outcome_text(check)}: " * (check.failing and check.verdict == "undecided")
+def _finding_marked_if_undecided(check: GateCheck, style: Style) -> str:
+    prefix = f"{_verdict_text(check)}: " * (check.failing and check.verdict == "undecided")
     return prefix + finding_text(check, style)
 
 
-def _outcome_text(check: GateCheck) -> str:
+def _verdict_text(check: GateCheck) -> str:
     undecided = check.failing and check.verdict == "undecided"
     return f"{check.verdict}{', counted as fail' * undecided}"
 
 
-def _warnings(report: Report) -> list[str]:
+def _warning_texts(report: Report) -> list[str]:
     return [sentence_text(message.pieces(), Style()) for message in report.warnings]
 
 

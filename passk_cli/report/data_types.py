@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.diagnostic import WARNING, Diagnostic, fill_template
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.suggested_fix import FULL_OPTION, OptionWithValue, SuggestedFix
+from passk_cli.suggested_fix import FULL_DETAILS_OPTION, OptionWithValue, SuggestedFix
 from passk_cli.text import plural, printable, printable_json
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Estimate:
     reason : why the value or a limit is missing or of limited use.
     signed : whether a positive value has a plus sign, for example in a difference.
     is_significantly_best : whether the value is significantly the best value, and therefore bold.
-    verdict_sign : the sign before the value: "~" for a tie, "=" for equivalence.
+    tie_or_equivalence_sign : the sign before the value: "~" for a tie, "=" for equivalence.
     tie_letters : letters after the value.  Two estimates that share a letter do not differ
         significantly.
     unit : "share" (in [0, 1], or a difference of shares), "score" (a number with an unknown unit),
@@ -48,7 +48,7 @@ class Estimate:
     signed: bool = False
     is_significantly_best: bool = False
     unit: str = "share"
-    verdict_sign: str = ""
+    tie_or_equivalence_sign: str = ""
     range_upper_end: float | None = None
     tie_letters: str = ""
 
@@ -97,13 +97,13 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Phrase:
+class PhraseCell:
     """A table cell that contains words and numbers."""
 
     pieces: Sentence
 
 
-Cell = str | int | float | Estimate | Limits | Phrase | None
+Cell = str | int | float | Estimate | Limits | PhraseCell | None
 
 # A sentence consists of words and numbers. A plain float is printed as a share. Any other number is
 # paired with a column, which sets the unit and the rounding.
@@ -147,7 +147,7 @@ class OptionHint:
     """
 
     words: str
-    option: OptionWithValue | SuggestedFix = FULL_OPTION
+    option: OptionWithValue | SuggestedFix = FULL_DETAILS_OPTION
 
     def __str__(self) -> str:
         return self.text(str)
@@ -157,7 +157,7 @@ class OptionHint:
         return ": ".join(filter(None, (self.words, spelling(self.option))))
 
 
-def number_or_range(low: float, high: float, unit: str = "share") -> Cell:
+def number_or_range_cell(low: float, high: float, unit: str = "share") -> Cell:
     """A single number if both ends are equal, or else an estimate that is a range."""
     return Estimate(low, range_upper_end=high, unit=unit) if high > low else low
 
@@ -211,7 +211,7 @@ class Column:
     example: Any = field(default=None, compare=False, repr=False)
 
     @property
-    def with_example(self) -> Column:
+    def with_example_as_item(self) -> Column:
         """The column for the documentation, in which `example` is the item of a repeated column."""
         if self.repeated_items is None or self.example is None:
             return self
@@ -224,7 +224,7 @@ class Column:
         return self.kind not in ("text", "strip")
 
 
-POINTS_COLUMN = Column("points", "share")
+PERCENTAGE_POINTS_UNIT_COLUMN = Column("points", "share")
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,7 @@ class Table:
     rows_without_full: int = 0
     tied_leader_count: int = 0
 
-    def with_visible_columns(self, shown: Container[str]) -> Table:
+    def with_columns_of_visibility(self, shown: Container[str]) -> Table:
         """The table with only the columns that have one of the given values of `visibility`."""
         places = [at for at, column in enumerate(self.columns) if column.visibility in shown]
         columns = tuple(self.columns[at] for at in places)
@@ -397,7 +397,7 @@ class TaskGrid:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ChangedTasks:
+class ChangedTaskSentences:
     """Sentences about the tasks that changed between a baseline and a run.
 
     summary : sentence about the number of flips, and the number of flips expected by chance.
@@ -431,7 +431,7 @@ class Panel:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Chapter:
+class TaskGroupChapter:
     """The panels about one group of tasks, for example a benchmark.
 
     title : name of the group of tasks, or "" if the page has only one chapter.
@@ -452,7 +452,7 @@ class ReportPage:
     """
 
     title: str
-    chapters: tuple[Chapter, ...]
+    chapters: tuple[TaskGroupChapter, ...]
     omissions: tuple[str, ...] = ()
     command: str = ""
     date: str = ""
@@ -477,7 +477,7 @@ class MethodsText:
         return re.sub(r" \[(@[^\]]+)\]", lambda m: form(re.findall(r"@(\w+)", m[1])), self.text)
 
     @property
-    def plain_text(self) -> str:
+    def text_with_author_year_citations(self) -> str:
         """The text with citations in parentheses."""
         return self.text_with_citations(
             lambda keys: f" ({'; '.join(self.references[key].label for key in keys)})"
@@ -489,7 +489,7 @@ class MethodsText:
         return "\n".join(reference.bibtex for reference in self.references.values())
 
 
-class ProvisionalResult(NamedTuple):
+class ResultReplacingChecks(NamedTuple):
     """A result that replaces the outcome of all checks, such as "not yet", and its exit code."""
 
     result: str
@@ -511,7 +511,7 @@ class Report:
         checks --error before the call.
     make_changed_tasks : a function that returns the changed tasks, which CI shows with the checks.
     provisional : a result that replaces the outcome of the checks, or None if the checks decide.
-    further_lists : further lists by name, which json contains in addition to the rows.
+    further_json_lists_by_name : further lists by name, which json contains in addition to the rows.
     page : the reports of several commands on the same data, for output as one page.
     """
 
@@ -526,9 +526,11 @@ class Report:
     exports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     write_command_file: Callable[[], object] | None = None
     answer: tuple[AnswerSentence, ...] = ()
-    provisional: ProvisionalResult | None = None
-    make_changed_tasks: Callable[[], tuple[ChangedTasks, ...]] = tuple
-    further_lists: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    provisional: ResultReplacingChecks | None = None
+    make_changed_tasks: Callable[[], tuple[ChangedTaskSentences, ...]] = tuple
+    further_json_lists_by_name: Mapping[str, Sequence[Mapping[str, Any]]] = field(
+        default_factory=dict
+    )
     page: ReportPage | None = None
     make_methods_text: Callable[[], MethodsText] | None = None
 
@@ -580,7 +582,7 @@ class Report:
         return tuple(line for lines in groups for line in lines)
 
     @property
-    def gate_result(self) -> str:
+    def gate_result_word(self) -> str:
         """The result of a gate: "pass", "fail", the provisional result, or "" if nothing was
         checked.
         """
@@ -612,7 +614,7 @@ _DATA_OPTION_DEFAULTS = {
 }  # fmt: skip
 
 
-def caveats_line(report: Report) -> str:
+def warnings_and_options_line(report: Report) -> str:
     """A short line about warnings, notes and changed options, such as "1 note · missing fail"."""
     notes = len(report.messages) - len(report.warnings)
     numbers = ((len(report.warnings), "warning"), (notes, "note"))
@@ -624,7 +626,7 @@ def caveats_line(report: Report) -> str:
     return " · ".join(filter(None, (counts, *policies)))
 
 
-def signature_line(report: Report) -> str:
+def options_signature_line(report: Report) -> str:
     """The signature as one line, for example `passk=0.1.0 metrics=pass@1,10 …`.
 
     Values with blanks or quotes are written as JSON strings, so that programs can split the line.

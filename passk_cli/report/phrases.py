@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from passk_cli.text import (
-    OrderedCategory,
+    OrderedCategoryValue,
     all_in_words,
     first_few,
     join_names,
@@ -39,7 +39,7 @@ def natural_key(name: str) -> list[tuple[int, int, str]]:
     >>> sorted(["t28", "t3", "a10"], key=natural_key)
     ['a10', 't3', 't28']
     """
-    if isinstance(name, OrderedCategory):
+    if isinstance(name, OrderedCategoryValue):
         return [(0, name.place, str(name))]
     return [
         (0, int(part), part) if part.isdecimal() and len(part) <= 4_000 else (1, 0, part)
@@ -142,16 +142,16 @@ def duration_text(minutes: float) -> str:
     return f"{value:,.12g} {unit}"
 
 
-def p_text(p: float) -> str:
+def p_number_text(p: float) -> str:
     """A p-value with two digits and at most four decimals, but no digits below the Monte-Carlo
     error.
 
     The text has more digits if rounding would make p look exactly like 0.01, 0.05 or 0.1.
 
-    >>> p_text(0.2482), p_text(0.01467), p_text(1.0), p_text(0.00042), p_text(0.00001)
-    ('0.25', '0.015', '1.00', '0.0004', '<0.0001')
-    >>> p_text(0.0499), p_text(MonteCarloP(0.5064, 0.005)), p_text(MonteCarloP(2e-4, 1.4e-4))
-    ('0.0499', '0.51', '<0.001')
+    >>> [p_number_text(p) for p in (0.2482, 0.01467, 1.0, 0.00042, 0.00001)]
+    ['0.25', '0.015', '1.00', '0.0004', '<0.0001']
+    >>> [p_number_text(p) for p in (0.0499, MonteCarloP(0.5064, 0.005), MonteCarloP(2e-4, 1.4e-4))]
+    ['0.0499', '0.51', '<0.001']
     """
     error = p.error if isinstance(p, MonteCarloP) and p.error > 0 else 1e-4
     decimals = min(max(math.floor(-math.log10(error)), 1), 4)
@@ -164,7 +164,7 @@ def p_text(p: float) -> str:
     return f"{p:.{digits}f}"
 
 
-def p_text_with_sign(p: float) -> str:
+def p_sign_and_number_text(p: float) -> str:
     """A p-value with a sign in front, for example "= 0.015" or "< 0.0001"."""
-    text = p_text(p)
+    text = p_number_text(p)
     return f"< {text[1:]}" if text.startswith("<") else f"= {text}"

@@ -59,7 +59,7 @@ class Plot:
     short_names : maps each model with a shortened name to the shortened name.
     series_with_bands : the series that have a band for the interval, or () if all series have
         bands.
-    group_columns : columns that split the results of a model, for example temperature.
+    columns_that_split_models : columns that split the results of a model, for example temperature.
     is_scatter_plot : whether the points of curves are the data, so that lines only connect points.
     only_with_full : whether files with several charts contain this chart only with --full.
     """
@@ -86,7 +86,7 @@ class Plot:
     leading_models: tuple[str, ...] = ()
     short_names: Mapping[str, str] = field(default_factory=dict)
     series_with_bands: tuple[Any, ...] = ()
-    group_columns: tuple[str, ...] = ()
+    columns_that_split_models: tuple[str, ...] = ()
     answer: tuple[Any, ...] = ()
     is_scatter_plot: bool = False
     only_with_full: bool = False

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from passk_cli.diagnostic import NOTE, DiagnosticType
 from passk_cli.report.phrases import plural
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.paired_significance import MCNEMAR
+from passk_cli.study.paired_significance import MCNEMAR_TEST_NAME
 from passk_cli.study.significance_options import (
     ADJUSTMENT_NAMES,
     BONFERRONI,
@@ -24,7 +24,7 @@ from passk_cli.study.significance_options import (
     ComparisonOptions,
 )
 
-VERDICT_DISAGREEMENT = DiagnosticType(
+INTERVALS_DISAGREE_WITH_VERDICTS = DiagnosticType(
     "verdicts-by-p", NOTE,
     "{differences:interval} {differences:disagrees|disagree} with the verdict, which follows p"
     "{?pair| ({pair})}",
@@ -146,7 +146,7 @@ class Adjustment:
         return "; ".join(words)
 
     @property
-    def disagreement_fields(self) -> dict[str, object]:
+    def interval_disagreement_fields(self) -> dict[str, object]:
         """The fields of the message "verdicts-by-p", or {} if all intervals agree with the
         tests."""
         judged = (c for c in self.comparisons if c.has_p_value and c.excludes_zero is not None)
@@ -172,4 +172,4 @@ def names_of_tests(tests: Iterable[str]) -> str:
 
     tests : for each comparison, the name of its test, or "" if there is no test.
     """
-    return ", ".join(dict.fromkeys(SIGN_FLIP if t == MCNEMAR else t for t in tests if t))
+    return ", ".join(dict.fromkeys(SIGN_FLIP if t == MCNEMAR_TEST_NAME else t for t in tests if t))

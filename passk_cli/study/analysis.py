@@ -20,13 +20,13 @@ from passk_cli.report.phrases import SeriesName, count_range, plural, tasks_and_
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.data_notes import (
     LARGER_K_POSSIBLE,
-    MGPASS_AT_ODD_K,
+    MGPASS_BELOW_1_AT_ODD_K,
     STOPPING_MESSAGE_NAMES,
     reading_notes,
     result_notes,
 )
 from passk_cli.study.metric_selection import largest_k_by_series, largest_k_of_most_models
-from passk_cli.study.result import Result, SampleSize, range_between, ratio_estimate
+from passk_cli.study.result import Result, SampleSize, range_result_between, ratio_estimate
 from passk_cli.study.significance_options import ComparisonOptions
 from passk_cli.study.values import (
     SeriesKey,
@@ -35,7 +35,7 @@ from passk_cli.study.values import (
     compute_values,
     on_shared_tasks,
 )
-from passk_cli.text import OrderedCategory
+from passk_cli.text import OrderedCategoryValue
 
 if TYPE_CHECKING:
     from passk_cli.study.history import PooledBaseline
@@ -62,7 +62,7 @@ class Analysis:
     comparison_options: ComparisonOptions = field(default_factory=ComparisonOptions)
     short_tasks: str = "empty"
     unavailable_k_hint: str = ""
-    metrics_requested: bool = True
+    are_metrics_chosen_by_user: bool = True
     baseline: Counts | None = None
     pooled_baseline: PooledBaseline | None = None
     reading_messages: tuple[Diagnostic, ...] = ()
@@ -88,23 +88,23 @@ class Analysis:
 
         If the user did not choose metrics, the table shows only k = 1 and the largest k.
         """
-        return self.metrics_requested or (k or 1) in (
+        return self.are_metrics_chosen_by_user or (k or 1) in (
             1,
             max((shown_k or 1 for shown_k in shown_ks), default=1),
         )
 
     @property
-    def series_by_pass_rate(self) -> list[int]:
+    def series_indices_by_pass_rate(self) -> list[int]:
         """Indices of the series, sorted by pass rate from the highest to the lowest."""
         places = {series: place for place, series in enumerate(self.counts.series)}
-        rates = dict(zip(places, self.pass_rates, strict=True))
+        rates = dict(zip(places, self.mean_pass_rates_of_series, strict=True))
         return [
             places[series]
             for series in series_by_ascending_score({series: -rates[series] for series in places})
         ]
 
     @property
-    def pass_rates(self) -> list[float]:
+    def mean_pass_rates_of_series(self) -> list[float]:
         """The pass@1 of each series, which is the mean share of passes over its tasks."""
         counts = self.counts
         rows = map(counts.slice_of_series, range(len(counts.series)))
@@ -166,7 +166,7 @@ class Analysis:
                 facts[at] = replace(facts[at], estimate=ratio, method=FIELLER, interval_flaw=flaw)
         for at, each in enumerate(values):
             if each.metric.definition.is_known_only_as_range and len(each.values):
-                estimate = range_estimate(each, confidence.level)
+                estimate = estimate_of_range_metric(each, confidence.level)
                 facts[at] = replace(facts[at], k=None, estimate=estimate, method=RANGE_METHOD)
         return facts
 
@@ -221,7 +221,8 @@ class Analysis:
         )
         return [
             next(points) if task_values.values_if_missing_pass is None
-            else replace(range_between(next(end_results), next(end_results)), values=task_values)
+            else replace(range_result_between(next(end_results), next(end_results)),
+                values=task_values)
             for task_values in values
         ]  # fmt: skip
 
@@ -272,12 +273,12 @@ class Analysis:
             # The metric first@k has no bias if sampling stops at a pass.
             notes = [note for note in notes if note.name not in STOPPING_MESSAGE_NAMES]
         odd = (m for m in self.metrics if m.family == "mgpass@" and m.k % 2)
-        notes += [MGPASS_AT_ODD_K(metric=m.name, most=f"{1 - 1 / m.k:.3f}") for m in odd]
+        notes += [MGPASS_BELOW_1_AT_ODD_K(metric=m.name, most=f"{1 - 1 / m.k:.3f}") for m in odd]
         if self.counts.read_facts.sampled_rows is not None:
-            from passk_cli.study.dependence import dependence_warnings
+            from passk_cli.study.dependence import attempt_and_cluster_messages
 
-            notes += dependence_warnings(self.counts, self.confidence)
-        if not self.metrics_requested:
+            notes += attempt_and_cluster_messages(self.counts, self.confidence)
+        if not self.are_metrics_chosen_by_user:
             notes += self._larger_k_note()
         if any(fact.note for fact in (*facts, *short)):
             ks = {fact.k for fact in facts}
@@ -337,7 +338,7 @@ def _results_with_limits(
     ]  # fmt: skip
 
 
-def range_estimate(values: TaskValues, level: float) -> Estimate:
+def estimate_of_range_metric(values: TaskValues, level: float) -> Estimate:
     """The range of a metric that counts determine only as a range, with a value if the range is
     narrow.
 
@@ -360,7 +361,7 @@ def series_by_ascending_score(scores: Mapping[SeriesKey, float]) -> list[SeriesK
     series of one model are then sorted by their group values.
     """
     scores = {series: round(score, 12) for series, score in scores.items()}
-    if not any(isinstance(part, OrderedCategory) for series in scores for part in series):
+    if not any(isinstance(part, OrderedCategoryValue) for series in scores for part in series):
         return sorted(scores, key=lambda series: ("" in series[1:], scores[series], series))
     best: dict[str, float] = {}
     for series, score in scores.items():

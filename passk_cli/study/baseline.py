@@ -42,7 +42,7 @@ BASELINE_FILE_LEFT_OUT = DiagnosticType(
 
 
 @dataclass(frozen=True)
-class RunAndBaseline:
+class FilesOfRunAndBaseline:
     """The files of the new run, and the baseline if separate files contain the baseline.
 
     files : the files of the new run, or None if the user gave exactly the files of the new run.
@@ -53,7 +53,7 @@ class RunAndBaseline:
     notes: tuple[Diagnostic, ...] = ()
 
     @classmethod
-    def from_arguments(cls, files: Sequence[str], baseline: Any) -> RunAndBaseline:
+    def from_arguments(cls, files: Sequence[str], baseline: Any) -> FilesOfRunAndBaseline:
         """Separate the files of the new run from the file of the baseline.
 
         If patterns or folders of the new run contain the file of the baseline, the new run does not

@@ -17,7 +17,7 @@ from passk_cli.suggested_fix import SuggestedFix
 if TYPE_CHECKING:
     from passk_cli.study.comparison import Comparison
 
-POOLED_BENCHMARKS = DiagnosticType(
+POOLED_BENCHMARKS_WARNING = DiagnosticType(
     "pooled-benchmarks", WARNING, "{number:benchmark} are pooled: {sizes}",
     (SuggestedFix({"--by": ("{column}",)}, "separates them"),
      SuggestedFix({"--pool": ("{column}",)}, "pools the benchmarks on purpose")),
@@ -60,7 +60,7 @@ def pooled_benchmarks_warning(counts: Counts) -> Iterator[Diagnostic]:
     most = max(Counter(series for series, _ in {*cells}).values())
     if most > 1:
         sizes = Counter(benchmark_by_task[task] for task in counts.tasks).most_common()
-        yield POOLED_BENCHMARKS(
+        yield POOLED_BENCHMARKS_WARNING(
             number=len(sizes), column=counts.read_facts.benchmark_column,
             sizes=[f"{name} ({plural(size, 'task')})" for name, size in sizes],
         )  # fmt: skip

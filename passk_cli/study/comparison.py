@@ -24,21 +24,21 @@ from passk_cli.inference.judge_correction import MODEL_COMPARISON_MIN_TASKS
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.sampling_variance import difference_variance_floor
 from passk_cli.metrics.registry import MetricChange
-from passk_cli.report.data_types import Cell, Estimate, number_or_range
+from passk_cli.report.data_types import Cell, Estimate, number_or_range_cell
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.significance_options import ALL
-from passk_cli.study.values import EMPTY_TASKS, EMPTY_VALUES, TaskValues
+from passk_cli.study.values import EMPTY_TASK_INDEX_ARRAY, EMPTY_VALUE_ARRAY, TaskValues
 from passk_cli.suggested_fix import SuggestedFix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from passk_cli.inference.cost_per_success import RatioInterval
-    from passk_cli.inference.difference import DifferenceDistribution
-    from passk_cli.outcomes.attempts import AttemptValueCounts
+    from passk_cli.inference.difference import StudentDifferenceDistribution
+    from passk_cli.outcomes.attempts import AttemptValuesByCell
     from passk_cli.study.confidence import Confidence
 
-    Places = Ints | slice
+    TaskIndicesOrSlice = Ints | slice
 
 # One computation of intervals contains at most _MAX_VALUES_PER_BATCH differences, which limits the
 # memory.
@@ -87,7 +87,8 @@ class Comparison:
     missing_bounds : if missing outcomes may pass or fail, the two comparisons with the lowest and
         the highest difference.  The difference is lowest if missing outcomes of the first model
         fail and missing outcomes of the second model pass.
-    opposite_bound : for one of the two comparisons in `missing_bounds`, the other comparison.
+    comparison_at_opposite_bound : for one of the two comparisons in `missing_bounds`, the other
+        comparison.
     variance_floor : the smallest possible variance of the mean difference, or None if it is not yet
         computed.
     distribution : the distribution from which the test computes p, and the row of the distribution
@@ -100,7 +101,7 @@ class Comparison:
     second: TaskValues
     tasks: Ints
     values: tuple[Floats, Floats]
-    shared_task_indices: tuple[Places, Places]
+    shared_task_indices: tuple[TaskIndicesOrSlice, TaskIndicesOrSlice]
     only_in_first_count: int
     only_in_second_count: int
     clusters: Ints | None = None
@@ -117,14 +118,14 @@ class Comparison:
     family: str = ALL
     verdict: str = ""
     missing_bounds: tuple[Comparison, ...] = ()
-    opposite_bound: Comparison | None = None
+    comparison_at_opposite_bound: Comparison | None = None
     variance_floor: float | None = None
-    distribution: tuple[DifferenceDistribution, int] | None = None
+    distribution: tuple[StudentDifferenceDistribution, int] | None = None
     ratio: RatioInterval | None = None
     cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     factor_of_second: float = 1.0
 
-    def with_factor_of_second(self, share: float) -> Comparison:
+    def with_scaled_second_values(self, share: float) -> Comparison:
         """The comparison after the values of the second model are multiplied by a factor.
 
         The interval of the new difference excludes 0 if the ratio of the two means differs
@@ -168,14 +169,14 @@ class Comparison:
         return first.hidden_variance + self.factor_of_second**2 * second.hidden_variance, degrees
 
     @property
-    def differences_at_missing_bounds(self) -> tuple[Floats, Floats] | None:
+    def task_differences_at_missing_bounds(self) -> tuple[Floats, Floats] | None:
         """The lowest and the highest difference at each task, or None if no outcomes are
         missing."""
-        if self.opposite_bound is None:
+        if self.comparison_at_opposite_bound is None:
             return None
-        return np.minimum(self.differences, self.opposite_bound.differences), np.maximum(
-            self.differences, self.opposite_bound.differences
-        )
+        return np.minimum(
+            self.differences, self.comparison_at_opposite_bound.differences
+        ), np.maximum(self.differences, self.comparison_at_opposite_bound.differences)
 
     @_CachedProperty
     def estimates(self) -> tuple[Cell, Cell]:
@@ -189,7 +190,7 @@ class Comparison:
             )
             unit = self.first.metric.unit
             first_range, second_range = (
-                number_or_range(float(a.mean()), float(b.mean()), unit) for a, b in value_pairs
+                number_or_range_cell(float(a.mean()), float(b.mean()), unit) for a, b in value_pairs
             )
             return first_range, second_range
         if self._same_tasks:
@@ -207,7 +208,7 @@ class Comparison:
         return self.first.c[self.shared_task_indices[0]], self.second.c[self.shared_task_indices[1]]
 
     @property
-    def attempts(self) -> tuple[AttemptValueCounts, AttemptValueCounts]:
+    def attempts(self) -> tuple[AttemptValuesByCell, AttemptValuesByCell]:
         """The attempts of each model at the shared tasks, for metrics that use single attempts."""
         bags = [rates.restrict(self.tasks).attempts for rates in (self.first, self.second)]
         first, second = (bag for bag in bags if bag is not None)
@@ -390,13 +391,13 @@ def relative_change(c: Comparison, confidence: Confidence) -> Estimate:
     """
     from scipy.optimize import brentq
 
-    first, second = c.with_factor_of_second(1.0).values
+    first, second = c.with_scaled_second_values(1.0).values
     if not second.any():
         return Estimate(None, reason="the baseline is 0")
     value = float(first.mean() / second.mean())
 
     def limits(share: float) -> Interval:
-        return difference_intervals([c.with_factor_of_second(share)], confidence)[0]
+        return difference_intervals([c.with_scaled_second_values(share)], confidence)[0]
 
     def lower(share: float) -> float:
         return limits(share).low or 0.0
@@ -417,7 +418,7 @@ def relative_change(c: Comparison, confidence: Confidence) -> Estimate:
     return Estimate(value - 1.0, low=low - 1.0, high=high - 1.0, signed=True, unit="%")
 
 
-def equivalence_tests(
+def equivalence_test_p_values(
     comparisons: Sequence[Comparison], confidence: Confidence, margin: float
 ) -> list[float]:
     """The p-value of each comparison from two one-sided tests of whether the mean difference is
@@ -443,7 +444,7 @@ def equivalence_tests(
 
 
 def _interval_method(comparison: Comparison, confidence: Confidence) -> str:
-    by_default = confidence.uses_default_method and confidence.population == NEW_TASKS
+    by_default = confidence.uses_default_difference_method and confidence.population == NEW_TASKS
     return PAIRED_SCORE if by_default and comparison.is_binary else confidence.method
 
 
@@ -463,7 +464,7 @@ def difference_interval_data(
 ) -> list[IntervalData]:
     """The data for intervals and tests: the differences at the tasks of each comparison."""
     samples = []
-    for c in with_variance_floors(comparisons, confidence):
+    for c in with_computed_variance_floors(comparisons, confidence):
         low, high = c.first.bounds(confidence)
         within, mixed = None, 0
         passes: tuple[MetricCounts, ...] = ()
@@ -473,7 +474,7 @@ def difference_interval_data(
                 sides[0].within_task_variance
                 + c.factor_of_second**2 * sides[1].within_task_variance
             )
-            mixed = int((sides[0].mixed_tasks | sides[1].mixed_tasks).sum())
+            mixed = int((sides[0].mixed_task_mask | sides[1].mixed_task_mask).sum())
             passes = (
                 (*sides[0].hull_interval_counts, *sides[1].hull_interval_counts)
                 if c.factor_of_second == 1.0
@@ -482,7 +483,7 @@ def difference_interval_data(
         samples.append(
             IntervalData(
                 c.differences,
-                difference_bounds=c.differences_at_missing_bounds,
+                difference_bounds_with_missing=c.task_differences_at_missing_bounds,
                 variance_floor=c.variance_floor or 0.0,
                 lower_bound=low - high,
                 upper_bound=high - low,
@@ -490,7 +491,7 @@ def difference_interval_data(
                 label_degrees_of_freedom=c.label_variance_and_degrees[1],
                 attempt_variances=within,
                 mixed_task_count=mixed,
-                metric_counts=passes if len(passes) == 2 else (),
+                metrics_with_attempt_counts=passes if len(passes) == 2 else (),
                 clusters=c.clusters,
                 resamples=confidence.resamples,
                 seed=confidence.seed,
@@ -499,7 +500,7 @@ def difference_interval_data(
     return samples
 
 
-def with_variance_floors(
+def with_computed_variance_floors(
     comparisons: Sequence[Comparison], confidence: Confidence
 ) -> list[Comparison]:
     """The comparisons with the attribute `variance_floor`, which is the smallest possible variance
@@ -508,7 +509,7 @@ def with_variance_floors(
     if confidence.population != NEW_TASKS:
         return floored
     groups = group_pairs(
-        ((c.first.metric, len(c.tasks), c.opposite_bound is not None), at)
+        ((c.first.metric, len(c.tasks), c.comparison_at_opposite_bound is not None), at)
         for at, c in enumerate(comparisons)
         if c.variance_floor is None and not c.first.metric.definition.required_attempt_data
         and c.label_variance_and_degrees[1] is None and not c.is_binary
@@ -525,9 +526,9 @@ def with_variance_floors(
             if between:
                 opposite_c = _stack_counts(
                     [
-                        comparison.opposite_bound.c
+                        comparison.comparison_at_opposite_bound.c
                         for comparison in part
-                        if comparison.opposite_bound
+                        if comparison.comparison_at_opposite_bound
                     ]
                 )
                 c, largest = np.minimum(c, opposite_c), np.maximum(c, opposite_c)
@@ -542,7 +543,7 @@ def _stack_counts(sides: Sequence[tuple[Ints, Ints]]) -> Ints:
     return np.concatenate(arrays).reshape(2, len(sides), -1)
 
 
-def count_discordant(comparisons: Sequence[Comparison]) -> tuple[Ints, Ints]:
+def count_discordant_per_comparison(comparisons: Sequence[Comparison]) -> tuple[Ints, Ints]:
     """For each comparison, the number of tasks that only the first model passes, and the number of
     tasks that only the second model passes.  All comparisons must have the same number of tasks."""
     tasks, counts = len(comparisons[0].tasks), np.empty((2, len(comparisons)), dtype=np.int64)
@@ -590,7 +591,7 @@ def comparison_on_shared_tasks(
     for rates in sides:
         if not rates.has_values:
             reason = f"{' '.join(rates.series)}: {rates.reason}"
-        by_task = rates.labels is not None and rates.labels.guaranteed_labels_per_task > 0
+        by_task = rates.labels is not None and rates.labels.min_labels_per_labelled_task > 0
         if (
             by_task
             and rates.label_degrees_of_freedom is not None
@@ -601,7 +602,10 @@ def comparison_on_shared_tasks(
     if not len(shared):
         reason = "the models share no task"
     if reason:
-        nothing = ((EMPTY_VALUES, EMPTY_VALUES), (EMPTY_TASKS, EMPTY_TASKS))
+        nothing = (
+            (EMPTY_VALUE_ARRAY, EMPTY_VALUE_ARRAY),
+            (EMPTY_TASK_INDEX_ARRAY, EMPTY_TASK_INDEX_ARRAY),
+        )
         return Comparison(first, second, shared, *nothing, *only, reason=reason)
     ends: tuple[Comparison, ...] = ()
     if first.values_if_missing_pass is not None or second.values_if_missing_pass is not None:
@@ -611,10 +615,10 @@ def comparison_on_shared_tasks(
             comparison_on_shared_tasks(high, other_low),
         )
         ends = (
-            lowest.with_changes(opposite_bound=highest),
-            highest.with_changes(opposite_bound=lowest),
+            lowest.with_changes(comparison_at_opposite_bound=highest),
+            highest.with_changes(comparison_at_opposite_bound=lowest),
         )
-    at: tuple[Places, Places] = (_ALL_TASKS, _ALL_TASKS)
+    at: tuple[TaskIndicesOrSlice, TaskIndicesOrSlice] = (_ALL_TASKS, _ALL_TASKS)
     values = first.values, second.values
     if not same_tasks:
         at = np.searchsorted(first.tasks, shared), np.searchsorted(second.tasks, shared)

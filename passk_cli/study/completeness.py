@@ -13,7 +13,13 @@ from passk_cli.arrays import Bools, Floats, group_by
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.phrases import SeriesName, first_few, number_range, p_text_with_sign, plural
+from passk_cli.report.phrases import (
+    SeriesName,
+    first_few,
+    number_range,
+    p_sign_and_number_text,
+    plural,
+)
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 UNEVEN_ATTEMPTS = DiagnosticType(
@@ -51,32 +57,32 @@ DROPPED_TASKS = DiagnosticType(
 )  # fmt: skip
 
 
-class MissingAttempts(NamedTuple):
+class ModelLackingAttempts(NamedTuple):
     """A model with fewer attempts than the other models, and a test of whether hard tasks lack
     attempts more often than other tasks.
 
     expected : number of attempts that the model would have with the usual number of attempts at
         every task.
     usual_attempts_per_task : number of attempts of the other models at each task.
-    short_tasks, hard_short_tasks : number of tasks with fewer attempts than usual, and number of
-        hard tasks with fewer attempts than usual.  A task is hard if the other models' pass rate at
-        this task is below the median over all tasks.
-    complete_tasks, hard_complete_tasks : number of tasks with the usual number of attempts, and
-        number of hard tasks with this number of attempts.
+    short_tasks, hard_short_task_count : number of tasks with fewer attempts than usual, and number
+        of hard tasks with fewer attempts than usual.  A task is hard if the other models' pass rate
+        at this task is below the median over all tasks.
+    complete_task_count, hard_complete_task_count : number of tasks with the usual number of
+        attempts, and number of hard tasks with this number of attempts.
     """
 
     series: tuple[str, ...]
     actual: int
     expected: int
     usual_attempts_per_task: int
-    hard_short_tasks: int = 0
+    hard_short_task_count: int = 0
     short_tasks: int = 0
-    hard_complete_tasks: int = 0
-    complete_tasks: int = 0
+    hard_complete_task_count: int = 0
+    complete_task_count: int = 0
     p: float | None = None
 
 
-def models_lacking_attempts(counts: Counts) -> list[MissingAttempts]:
+def models_lacking_attempts(counts: Counts) -> list[ModelLackingAttempts]:
     """The models with fewer attempts than the other models of their group, beginning with the model
     that lacks the most attempts.
 
@@ -107,7 +113,7 @@ def models_lacking_attempts(counts: Counts) -> list[MissingAttempts]:
         for series in odd:
             cells = rows[series]
             attempts = int(counts.n[cells].sum())
-            uneven = MissingAttempts(series, attempts, n * tasks, n)
+            uneven = ModelLackingAttempts(series, attempts, n * tasks, n)
             lacking.append(
                 _with_fisher_test(uneven, counts.n[cells] < n, difficulty[counts.task_codes[cells]])
             )
@@ -124,7 +130,9 @@ def _mean_pass_rate_by_task(counts: Counts, models: list[slice]) -> Floats:
     return rates
 
 
-def _with_fisher_test(uneven: MissingAttempts, short: Bools, rates: Floats) -> MissingAttempts:
+def _with_fisher_test(
+    uneven: ModelLackingAttempts, short: Bools, rates: Floats
+) -> ModelLackingAttempts:
     has_rate = ~np.isnan(rates)
     short, rates = short[has_rate], rates[has_rate]
     if not len(rates) or short.all() or not short.any():
@@ -138,7 +146,11 @@ def _with_fisher_test(uneven: MissingAttempts, short: Bools, rates: Floats) -> M
     (a, b), (c, d) = ([int((s & h).sum()) for h in (hard, ~hard)] for s in (short, ~short))
     p = float(fisher_exact([[a, b], [c, d]])[1])
     return uneven._replace(
-        hard_short_tasks=a, short_tasks=a + b, hard_complete_tasks=c, complete_tasks=c + d, p=p
+        hard_short_task_count=a,
+        short_tasks=a + b,
+        hard_complete_task_count=c,
+        complete_task_count=c + d,
+        p=p,
     )
 
 
@@ -155,9 +167,9 @@ def uneven_attempts_warning(counts: Counts) -> Iterator[Diagnostic]:
                 for m in lacking],
         names=tuple(dict.fromkeys(m.series[0] for m in lacking)), count=len(lacking),
         n=first.usual_attempts_per_task,
-        model=SeriesName(first.series), hard=tested.hard_short_tasks, short=tested.short_tasks,
-        rest_hard=tested.hard_complete_tasks, rest=tested.complete_tasks,
-        p=p_text_with_sign(first.p or 0.0),
+        model=SeriesName(first.series), hard=tested.hard_short_task_count, short=tested.short_tasks,
+        rest_hard=tested.hard_complete_task_count, rest=tested.complete_task_count,
+        p=p_sign_and_number_text(first.p or 0.0),
     )  # fmt: skip
 
 

@@ -43,10 +43,10 @@ class Confidence:
 
     interval : the name of the interval method, "none" for no intervals, or None for the default
         method of the population.
-    method_overrides : maps a method to the names of the metrics that use this method instead of
-        `interval`, or to ("all",) if all metrics use this method.
-    uses_default_method : whether differences use the default method.  For differences of values
-        that are all 0 or 1, the default method is `paired-score`.
+    metrics_by_method_override : maps a method to the names of the metrics that use this method
+        instead of `interval`, or to ("all",) if all metrics use this method.
+    uses_default_difference_method : whether differences use the default method.  For differences of
+        values that are all 0 or 1, the default method is `paired-score`.
     """
 
     title: ClassVar[str] = "Uncertainty"
@@ -76,8 +76,8 @@ class Confidence:
         parse=parse_bounds,
         detail="Guard intervals of best@k, worst@k and mean need these bounds.")] = None
     # fmt: on
-    method_overrides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    uses_default_method: bool = False
+    metrics_by_method_override: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    uses_default_difference_method: bool = False
 
     @cached_property
     def method(self) -> str:
@@ -85,12 +85,12 @@ class Confidence:
 
         Errors: ParameterError for a method that does not fit the level or the population.
         """
-        from passk_cli.inference.intervals import check_method
+        from passk_cli.inference.intervals import checked_method_name
 
         if self.interval == "none":
-            check_method(None, self.level, self.population)
+            checked_method_name(None, self.level, self.population)
             return "none"
-        return check_method(self.interval, self.level, self.population)
+        return checked_method_name(self.interval, self.level, self.population)
 
     def require_intervals(self) -> Confidence:
         """Return this object, or raise ParameterError if its interval method is "none"."""
@@ -161,7 +161,7 @@ class Confidence:
             overrides[name] = (*overrides.get(name, ()), metric.name)
         if len(overrides) == 1 and len(metrics) == sum(map(len, overrides.values())):
             overrides = dict.fromkeys(overrides, ("all",))
-        return replace(self, method_overrides=overrides)
+        return replace(self, metrics_by_method_override=overrides)
 
     def for_corrected_values(self) -> Confidence:
         """A copy of this Confidence for values that are corrected by labels.  The method for such
@@ -177,31 +177,36 @@ class Confidence:
             (self.population != NEW_TASKS, OptionWithValue("--population", self.population),
              "estimates corrected by labels are only about new tasks",
              (SuggestedFix({"--population": None}),)),
-            (self.interval not in (None, "none") and not self.uses_default_method,
+            (self.interval not in (None, "none") and not self.uses_default_difference_method,
              OptionWithValue("--interval", self.interval),
              f"estimates corrected by labels always use the method {LOGIT_T}",
              (SuggestedFix({"--interval": None}),)),
         )  # fmt: skip
-        if self.uses_default_method:
+        if self.uses_default_difference_method:
             return self
-        return replace(self, method_overrides={} if self.interval else {LOGIT_T: ("all",)})
+        return replace(
+            self, metrics_by_method_override={} if self.interval else {LOGIT_T: ("all",)}
+        )
 
     @property
     def method_name(self) -> str:
         """The name of the interval method as reports print it, for example "guard" or "guard (bca
         for mean)"."""
-        method, *exceptions = self._method_texts
+        method, *exceptions = self._method_and_exception_texts
         return method + f" ({'; '.join(exceptions)})" * bool(exceptions)
 
     @property
-    def _method_texts(self) -> list[str]:
+    def _method_and_exception_texts(self) -> list[str]:
         if for_all := [
-            method for method, names in self.method_overrides.items() if names == ("all",)
+            method for method, names in self.metrics_by_method_override.items() if names == ("all",)
         ]:
             return for_all
         return [
             self.method,
-            *(f"{method} for {', '.join(s)}" for method, s in self.method_overrides.items()),
+            *(
+                f"{method} for {', '.join(s)}"
+                for method, s in self.metrics_by_method_override.items()
+            ),
         ]
 
     @property
@@ -212,12 +217,14 @@ class Confidence:
     def for_differences(self) -> Confidence:
         """A copy of this Confidence for differences between two models, with another default
         method."""
-        from passk_cli.inference.intervals import DEFAULT_DIFFERENCE_METHODS
+        from passk_cli.inference.intervals import DIFFERENCE_METHOD_BY_POPULATION
 
         if self.interval is not None:
             return self
         return replace(
-            self, interval=DEFAULT_DIFFERENCE_METHODS[self.population], uses_default_method=True
+            self,
+            interval=DIFFERENCE_METHOD_BY_POPULATION[self.population],
+            uses_default_difference_method=True,
         )
 
     def for_single_models(self) -> Confidence:
@@ -227,7 +234,9 @@ class Confidence:
 
         if self.interval is None or not METHODS[self.interval].for_differences:
             return self
-        return replace(self, interval=None, method_overrides={}, uses_default_method=False)
+        return replace(
+            self, interval=None, metrics_by_method_override={}, uses_default_difference_method=False
+        )
 
     def with_methods_used(self, methods: Sequence[tuple[str, str]]) -> Confidence:
         """A copy of this Confidence with the names of the metrics that used the method
@@ -241,9 +250,9 @@ class Confidence:
         overrides = (
             {PAIRED_SCORE: ("all",)}
             if everywhere
-            else {**self.method_overrides, PAIRED_SCORE: names}
+            else {**self.metrics_by_method_override, PAIRED_SCORE: names}
         )
-        return replace(self, method_overrides=overrides)
+        return replace(self, metrics_by_method_override=overrides)
 
     @property
     def resample_arguments(self) -> dict[str, int]:
@@ -278,6 +287,9 @@ class Confidence:
         if self.cluster:
             about += f", clustered by {self.cluster}" if sampled else ", clusters do not matter"
         methods = self.method_name
-        if differences is not None and differences._method_texts != self._method_texts:
-            methods += f" (differences: {', '.join(differences._method_texts)})"
+        if (
+            differences is not None
+            and differences._method_and_exception_texts != self._method_and_exception_texts
+        ):
+            methods += f" (differences: {', '.join(differences._method_and_exception_texts)})"
         return f"{100 * self.level:g} % {methods} intervals, {about}"

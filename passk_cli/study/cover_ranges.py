@@ -34,7 +34,7 @@ class CoverRanges:
         self.open = [fact for fact in self.facts if fact.estimate.value is None]
 
     @property
-    def overlapping_models(self) -> list[str]:
+    def models_overlapping_highest_range(self) -> list[str]:
         """The names of the models with a range that overlaps the highest range."""
         first = self.facts[0].estimate.low or 0.0
         return [
@@ -52,10 +52,12 @@ class CoverRanges:
         fields = {
             "metric": first.name, "model": name_with_groups(first.series, self.groups),
             "where": self.where,
-            "rate": metric.k_and_share_text if metric else "", "estimate": first.estimate,
-            "limits": range_without_value(first), "rivals": self.overlapping_models,
-            "count": len(self.overlapping_models),
-            "last": name_with_groups(last.series, self.groups), "lowest": range_without_value(last),
+            "rate": metric.k_and_share_name_suffix if metric else "", "estimate": first.estimate,
+            "limits": limits_without_estimate(first),
+            "rivals": self.models_overlapping_highest_range,
+            "count": len(self.models_overlapping_highest_range),
+            "last": name_with_groups(last.series, self.groups),
+            "lowest": limits_without_estimate(last),
             "open": len(self.open), "models": len(self.facts),
         }  # fmt: skip
         if self.open:
@@ -64,7 +66,7 @@ class CoverRanges:
             cover = widest.values.cover_range(self.study.confidence.level)
             needed = cover.data_needed
             fields |= {
-                "attempts": cover.tenth_percentile_attempts, "ahead": needed.attempts,
+                "attempts": cover.attempts_at_nine_in_ten_tasks, "ahead": needed.attempts,
                 "tasks": needed.tasks,
                 "both": needed == DataNeeded(None, None),
                 "widest": name_with_groups(widest.series, self.groups),
@@ -72,7 +74,7 @@ class CoverRanges:
         return fields
 
 
-def range_without_value(fact: Result) -> Limits:
+def limits_without_estimate(fact: Result) -> Limits:
     """The limits of a result's range, without the point estimate."""
     return Limits(fact.estimate.low, fact.estimate.high)
 
@@ -94,7 +96,7 @@ COVER_ANSWERS = (
     Answer("cover-of-groups", lambda covers: bool(covers.groups),
            "The highest range of {metric} is {limits} ({model}), and the lowest range is {lowest}"
            " ({last})."),
-    Answer("cover-highest", lambda covers: not covers.overlapping_models,
+    Answer("cover-highest", lambda covers: not covers.models_overlapping_highest_range,
            "{metric} is highest for {model}" + _SHARED_TASKS_CLAUSE + ": it is in {limits}, above"
                " all other"
            " ranges."),
@@ -111,7 +113,7 @@ TOO_WIDE_RANGES_ANSWER = Answer(
 )
 
 
-def cover_sentences(study: Analysis, facts: Sequence[Result]) -> Iterator[AnswerSentence]:
+def cover_range_sentences(study: Analysis, facts: Sequence[Result]) -> Iterator[AnswerSentence]:
     """Yield the answers about the results of one metric that gives a range."""
     covers = CoverRanges(study, facts)
     if covers.facts:

@@ -18,14 +18,14 @@ from passk_cli.files.roles import (
     normalized_last_key,
     role_name_strength,
 )
-from passk_cli.files.sources.path_templates import run_labels, temperature_template
+from passk_cli.files.sources.path_templates import run_label_by_file, template_and_temperature
 from passk_cli.files.vocabulary import SETTING_NAMES
 from passk_cli.inference.intervals import NEEDS_BOUNDS_REASON, WITH_FEW_TASKS
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.stopping import (
-    EVIDENCE_LEVEL,
     FIRST_PASS,
     ONCE_PASSED,
+    OPTIONAL_STOPPING_LEVEL,
     REPLACED,
     OptionalStopping,
     detect_optional_stopping,
@@ -38,7 +38,12 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.duplicate_runs import copied_models_warning
 from passk_cli.study.missing_outcomes import missing_outcome_notes
 from passk_cli.study.result import Result
-from passk_cli.study.values import NO_PASS_REASON, UNPRICED_REASON, TooFewAttempts, common_reason
+from passk_cli.study.values import (
+    NO_PASS_REASON,
+    UNPRICED_REASON,
+    TooFewAttemptsReason,
+    first_or_combined_reason,
+)
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.text import plural
 
@@ -51,7 +56,7 @@ SIMILAR_NAMES = DiagnosticType(
     advice="If two names mean the same model, join them with `--alias`.",
     example="warning[similar-names]: 'org/alpha' and 'org__alpha' count as 2 models",
 )  # fmt: skip
-ALIASED_MODELS = DiagnosticType(
+MODELS_JOINED_BY_ALIAS = DiagnosticType(
     "aliased-models", NOTE, "several names count as one model: {names:and}",
     meaning="With `--alias`, passk treats both names as the same model in files, baselines and"
     " histories.",
@@ -77,7 +82,7 @@ CHOSEN_TASKS = DiagnosticType(
     advice="If you report these results, name the chosen tasks.",
     example="note[chosen-tasks]: 2 tasks are chosen: t7, t9",
 )  # fmt: skip
-ONE_MODEL = DiagnosticType(
+NO_MODEL_COLUMN = DiagnosticType(
     "one-model", NOTE,
     "{file}: no column names a model, so all rows count as one model; passk does not use {columns}",
     meaning="passk recognises no column as the model, so all rows count as attempts of one model."
@@ -191,7 +196,7 @@ UNNUMBERED_ATTEMPTS = DiagnosticType(
     example="note[unnumbered-attempts]: 12 attempts without a number cannot be checked for"
     " duplicates",
 )  # fmt: skip
-POOLED_FILES = DiagnosticType(
+UNNUMBERED_FILES_POOLED = DiagnosticType(
     "pooled-files", NOTE,
     "several files contain unnumbered attempts of one model: the files are pooled, and passk cannot"
     " find duplicates",
@@ -216,7 +221,7 @@ POOLED_TEMPERATURES = DiagnosticType(
     " contain different temperatures; --path '{model}_temp{temperature}.jsonl' --by temperature"
     " keeps them apart",
 )  # fmt: skip
-COLUMNS_DIFFER_BETWEEN_FILES = DiagnosticType(
+ROLE_COLUMN_DIFFERS_BETWEEN_FILES = DiagnosticType(
     "mixed-columns", NOTE, "files have different columns for the {role}: {columns:and}",
     meaning="passk reads the same role from differently named columns in different files.",
     why="If the columns have different meanings, results of these files cannot be compared.",
@@ -224,7 +229,7 @@ COLUMNS_DIFFER_BETWEEN_FILES = DiagnosticType(
     " column, choose it with `--field`.",
     example="note[mixed-columns]: files have different columns for the outcome: passed and success",
 )  # fmt: skip
-MISSING_ANSWERS = DiagnosticType(
+ATTEMPTS_WITHOUT_ANSWER = DiagnosticType(
     "missing-answers", NOTE,
     "{attempts:attempt} without an answer never {attempts:wins|win} the vote",
     meaning="The metric needs the answer of every attempt, but some attempts have no answer.",
@@ -252,10 +257,10 @@ MISSING_VALUES_AS_ONE = DiagnosticType(
     advice="If the values exist, name their column with `--field`.",
     example="note[missing-values]: 3 attempts without a solution count as one solution",
 )  # fmt: skip
-# passk suggests a command with one label per file only if there are at most _MAX_LABELLED_FILES
+# passk suggests a command with one label per file only if there are at most _MAX_FILES_IN_LABEL_FIX
 # files.
-_MAX_LABELLED_FILES = 6
-_MESSAGES_BY_MISSING_ROLE = {"answer": MISSING_ANSWERS, "score": MISSING_SCORES}
+_MAX_FILES_IN_LABEL_FIX = 6
+_MESSAGES_BY_MISSING_ROLE = {"answer": ATTEMPTS_WITHOUT_ANSWER, "score": MISSING_SCORES}
 ONLY_PASSES = DiagnosticType(
     "only-passes", WARNING,
     "all {attempts:attempt} of {model} passed, with {least} to {most} attempts per task",
@@ -267,7 +272,7 @@ ONLY_PASSES = DiagnosticType(
     example="warning[only-passes]: all 124 attempts of alpha passed, with 1 to 5 attempts per task;"
     " check whether the file lacks failures",
 )  # fmt: skip
-ONE_SIDED_THRESHOLD = DiagnosticType(
+ALL_OR_NO_SCORES_REACH_THRESHOLD = DiagnosticType(
     "one-sided-threshold", WARNING, "{share} score reaches the threshold {threshold}",
     "are the scores on another scale?",
     meaning="Every score reaches the threshold, or no score does.",
@@ -348,7 +353,7 @@ LIMITED_USE_INTERVAL = DiagnosticType(
     only_with_full=True,
 )  # fmt: skip
 
-MGPASS_AT_ODD_K = DiagnosticType(
+MGPASS_BELOW_1_AT_ODD_K = DiagnosticType(
     "odd-k", WARNING, "{metric} is at most {most}, even for a model that passes everything",
     "use an even k",
     meaning="As published, mgpass@k divides a sum of k − ⌈k/2⌉ shares of passes by k/2. For odd k,"
@@ -391,7 +396,7 @@ LARGER_K_POSSIBLE = DiagnosticType(
 
 
 # The pass rate of first attempts does not depend on when sampling stops.
-_PASS_RATE_TEXT = "pass@1 is {read}{?at_once|, but {at_once} for first attempts only}"
+_FIRST_ATTEMPT_PASS_RATE_TEXT = "pass@1 is {read}{?at_once|, but {at_once} for first attempts only}"
 _FIRST_AT_K_ADVICE = (
     "use first@k for k ≤ {most} (first@{most} is {solved}), or make {most} attempts at every task"
 )
@@ -408,7 +413,7 @@ STOPPED_AT_PASS = DiagnosticType(
     "stopped-at-pass", WARNING,
     "attempts of {models} seem to stop at the first pass, so pass@k is biased: {short} of {tasks}"
     " tasks of {model} have fewer than {most} attempts and none of these tasks has two"
-    " passes; " + _PASS_RATE_TEXT,
+    " passes; " + _FIRST_ATTEMPT_PASS_RATE_TEXT,
     _FIRST_AT_K_ADVICE,
     meaning="Sampling seems to stop at the first pass: at tasks with fewer attempts, only the last"
     " attempt passes. " + _STOPPING_WARNING_CRITERION,
@@ -424,7 +429,8 @@ STOPPED_ONCE_PASSED = DiagnosticType(
     "stopped-once-passed", WARNING,
     "attempts of {models} seem to stop once a task has passed, so pass@k is biased: {short} of"
     " {tasks} tasks of {model} have fewer than {most} attempts, and each of these tasks was solved;"
-    " sampling went on after a pass at {beyond:task}, as with batches; " + _PASS_RATE_TEXT,
+    " sampling went on after a pass at {beyond:task}, as with batches; "
+    + _FIRST_ATTEMPT_PASS_RATE_TEXT,
     "ignore this warning if the number of attempts was fixed beforehand; otherwise"
     " " + _FIRST_AT_K_ADVICE,
     meaning="Sampling seems to stop once a task has passed, for example after a batch of"
@@ -440,11 +446,11 @@ STOPPED_ONCE_PASSED = DiagnosticType(
     " beforehand; otherwise use first@k for k ≤ 8 (first@8 is 0.88), or make 8 attempts at every"
     " task",
 )  # fmt: skip
-REPLACED_FAILURES = DiagnosticType(
+FAILURES_REPLACED_BY_RETRIES = DiagnosticType(
     "replaced-failures", WARNING,
     "retries of {models} seem to replace failed attempts, so pass@k is biased: attempt numbers"
     " have gaps, and every task of {model} with fewer than {most} attempts ends with a pass; "
-    + _PASS_RATE_TEXT,
+    + _FIRST_ATTEMPT_PASS_RATE_TEXT,
     _FIRST_AT_K_ADVICE,
     meaning="Retries seem to replace failed attempts: the numbers of attempts have gaps, as if the"
     " harness deleted a failed attempt when it was retried. " + _STOPPING_WARNING_CRITERION,
@@ -457,7 +463,8 @@ REPLACED_FAILURES = DiagnosticType(
     " make 5 attempts at every task",
 )  # fmt: skip
 _MESSAGES_BY_STOPPING = {
-    FIRST_PASS: STOPPED_AT_PASS, ONCE_PASSED: STOPPED_ONCE_PASSED, REPLACED: REPLACED_FAILURES,
+    FIRST_PASS: STOPPED_AT_PASS, ONCE_PASSED: STOPPED_ONCE_PASSED,
+    REPLACED: FAILURES_REPLACED_BY_RETRIES,
 }  # fmt: skip
 STOPPING_MESSAGE_NAMES = tuple(message.name for message in _MESSAGES_BY_STOPPING.values())
 # If the share of missing tasks is at most _MAX_LACKING_SHARE_FOR_NOTE, the message about missing
@@ -477,9 +484,9 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     spellings = group_by(all_models, lambda model: re.sub(r"[\W_]+", "-", model.casefold().strip())
                         if re.search(r"[^\W_]", model) else model)  # fmt: skip
     runs = group_pairs(
-        (facts.pooled_runs_by_model[model], model)
+        (facts.pooled_run_count_by_model[model], model)
         for model in all_models
-        if model in facts.pooled_runs_by_model
+        if model in facts.pooled_run_count_by_model
     )
     for names in spellings.values():
         if len(names) > 1:
@@ -507,22 +514,22 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     for file in facts.file_readings:
         telling = [name for name in file.unused_columns if _may_be_model_or_setting(name)]
         if telling and not {"model", "attempt", "n"} & set(file.roles):
-            yield ONE_MODEL(file=file.name, columns=telling)
+            yield NO_MODEL_COLUMN(file=file.name, columns=telling)
         elif file.unused_columns and file.roles.get("model") == COLUMN_NAME_AS_MODEL:
             yield MODELS_IN_COLUMNS(file=file.name, columns=file.unused_columns)
     for number, models in runs.items():
         yield POOLED_RUNS(runs=number, models=models)
     if facts.model_aliases:
-        yield ALIASED_MODELS(
+        yield MODELS_JOINED_BY_ALIAS(
             names=[f"{new} counts as {old}" for new, old in facts.model_aliases.items()]
         )
     for option, message in (("--exclude-task", EXCLUDED_TASKS), ("--only-task", CHOSEN_TASKS)):
-        if names := facts.option_names_in_data(option):
+        if names := facts.known_names_in_option(option):
             yield message(tasks=len(names), names=names)
     passes = counts.c.sum()
     if facts.threshold is not None and passes in (0, counts.n.sum()):
         share = "every" if passes else "no"
-        yield ONE_SIDED_THRESHOLD(share=share, threshold=f"{facts.threshold:g}")
+        yield ALL_OR_NO_SCORES_REACH_THRESHOLD(share=share, threshold=f"{facts.threshold:g}")
     elif passes == counts.n.sum() and not any("n" in file.roles for file in facts.file_readings):
         yield from _only_passes_warning(counts)
     if facts.non_result_files:
@@ -550,29 +557,32 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     if facts.unnumbered_attempts:
         yield UNNUMBERED_ATTEMPTS(attempts=facts.unnumbered_attempts)
     if facts.files_with_unnumbered_repeats:
-        templates = [*filter(None, map(temperature_template, facts.files_with_unnumbered_repeats))]
+        templates = [
+            *filter(None, map(template_and_temperature, facts.files_with_unnumbered_repeats))
+        ]
         files, one_model = (
             facts.files_with_unnumbered_repeats,
             len({model for model, *_ in counts.series}) == 1,
         )
-        label_fix = SuggestedFix({}, "keeps them apart", label_by_file=run_labels(files))
+        label_fix = SuggestedFix({}, "keeps them apart", label_by_file=run_label_by_file(files))
         pooled = replace(
-            POOLED_FILES(), fixes=(label_fix,) * (one_model and len(files) <= _MAX_LABELLED_FILES)
+            UNNUMBERED_FILES_POOLED(),
+            fixes=(label_fix,) * (one_model and len(files) <= _MAX_FILES_IN_LABEL_FIX),
         )
         differ = len({heat for _, heat in templates}) > 1
         yield POOLED_TEMPERATURES(template=templates[0][0]) if differ else pooled
     for role, attempts in counts.attempts.items():
         columns = list(dict.fromkeys(f.roles[role] for f in facts.file_readings if role in f.roles))
         if len(columns) > 1:
-            yield COLUMNS_DIFFER_BETWEEN_FILES(role=role, columns=columns)
+            yield ROLE_COLUMN_DIFFERS_BETWEEN_FILES(role=role, columns=columns)
         if attempts.valueless:
             yield _MESSAGES_BY_MISSING_ROLE.get(role, MISSING_VALUES_AS_ONE)(
                 attempts=attempts.valueless, role=role
             )
     attempt_numbers = (
         counts.n
-        if counts.attempt_numbering is None
-        else counts.attempt_numbering.attempts_including_gaps
+        if counts.attempt_number_facts is None
+        else counts.attempt_number_facts.attempts_including_gaps
     )
     if any(numbers.min() < numbers.max() for numbers in (counts.n, attempt_numbers)):
         stopped = list(_stopping_notes(counts))
@@ -645,11 +655,11 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
         if np.bincount(counts.task_codes[all_cells], minlength=1).max() <= 1:
             places = [(model, all_cells)]
         for name, cells in places:
-            n, c, numbers = counts.n[cells], counts.c[cells], counts.attempt_numbering
+            n, c, numbers = counts.n[cells], counts.c[cells], counts.attempt_number_facts
             numbering = (
                 ()
                 if numbers is None
-                else (numbers.attempts_including_gaps[cells], numbers.last_passed[cells])
+                else (numbers.attempts_including_gaps[cells], numbers.last_attempt_outcomes[cells])
             )
             tested, end = tested + 1, detect_optional_stopping(n, c, *numbering)
             if end is not None:
@@ -657,9 +667,9 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
     suspects = [
         suspect
         for suspect in suspects
-        if suspect[0].chance_without_stopping * tested < EVIDENCE_LEVEL
+        if suspect[0].max_data_probability_if_n_fixed * tested < OPTIONAL_STOPPING_LEVEL
     ]
-    suspects.sort(key=lambda suspect: suspect[0].chance_without_stopping)
+    suspects.sort(key=lambda suspect: suspect[0].max_data_probability_if_n_fixed)
     for kind, same_kind in group_by(suspects, lambda suspect: suspect[0].kind).items():
         end, model, tasks, rate = same_kind[0]
         yield _MESSAGES_BY_STOPPING[kind](
@@ -670,15 +680,15 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
             most=end.largest_n,
             read=rate,
             at_once=end.first_attempt_pass_share,
-            solved=end.solved_share,
+            solved=end.solved_task_share,
             beyond=end.tasks_continued_after_pass,
         )
 
 
-def largest_allowed_k(names: Collection[str], reasons: Sequence[str]) -> str:
+def largest_allowed_k_text(names: Collection[str], reasons: Sequence[str]) -> str:
     """The largest k for which all tasks have enough attempts, as text, or "" if a smaller k would
     not help."""
-    few = [reason for reason in reasons if isinstance(reason, TooFewAttempts)]
+    few = [reason for reason in reasons if isinstance(reason, TooFewAttemptsReason)]
     plain = {name.rstrip("0123456789") for name in names} == {"pass@", "pass^"}
     return str(min(reason.least for reason in few) or "") if plain and few else ""
 
@@ -715,7 +725,7 @@ def result_notes(
     ]  # fmt: skip
     numbers = group_pairs(
         (
-            (message, reason.condition if isinstance(reason, TooFewAttempts) else reason),
+            (message, reason.condition if isinstance(reason, TooFewAttemptsReason) else reason),
             (fact, reason),
         )
         for fact, message, reason in causes
@@ -725,8 +735,8 @@ def result_notes(
     for (message, _), same in numbers.items():
         pairs = [(fact.name, SeriesName(fact.series)) for fact, _ in same]
         reasons = [reason for _, reason in same]
-        reason = common_reason(reasons)
-        k = largest_allowed_k({fact.name for fact, _ in same}, reasons)
+        reason = first_or_combined_reason(reasons)
+        k = largest_allowed_k_text({fact.name for fact, _ in same}, reasons)
         diagnostic = message(numbers=metrics_of_models_text(pairs), reason=reason, k=k)
         if message is UNKNOWN_BOUNDS and all(_has_scores_from_0_to_1(fact) for fact, _ in same):
             from_0 = SuggestedFix(

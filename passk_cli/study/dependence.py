@@ -12,7 +12,7 @@ from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.row_sample import ClusterCandidates, OrderedAttempts
-from passk_cli.report.phrases import SeriesName, p_text_with_sign
+from passk_cli.report.phrases import SeriesName, p_sign_and_number_text
 from passk_cli.study.confidence import Confidence
 from passk_cli.suggested_fix import SuggestedFix
 
@@ -58,20 +58,20 @@ POSSIBLE_CLUSTER_COLUMN = DiagnosticType(
 )  # fmt: skip
 
 
-def dependence_warnings(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]:
+def attempt_and_cluster_messages(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]:
     """The warning about attempts that depend on each other, and the note about possible clusters of
     tasks."""
     sampled = counts.read_facts.sampled_rows
     if sampled is None:
         return
     if sampled.ordered_attempts is not None:
-        yield from _dependent_attempts(sampled.ordered_attempts)
+        yield from _warn_of_dependent_attempts(sampled.ordered_attempts)
     about_new = confidence.population != THESE_TASKS and confidence.method != "none"
     if sampled.cluster_candidates is not None and about_new and not confidence.cluster:
-        yield from _possible_clusters(sampled.cluster_candidates)
+        yield from _note_possible_cluster_column(sampled.cluster_candidates)
 
 
-def _dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
+def _warn_of_dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
     significant, tests = list[tuple[float, str, str]](), 2 * len(order.series_names)
     edges = np.searchsorted(order.series_codes, np.arange(len(order.series_names) + 1))
     for place, series in enumerate(order.series_names):
@@ -82,7 +82,7 @@ def _dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
     if significant:
         (p, model, pattern), *more = sorted(significant)
         names = [name for _, name, _ in more]
-        yield DEPENDENT_ATTEMPTS(model=model, what=pattern, p=p_text_with_sign(p), more=names)
+        yield DEPENDENT_ATTEMPTS(model=model, what=pattern, p=p_sign_and_number_text(p), more=names)
 
 
 def _p_and_order_pattern(start: Ints, passed: Ints) -> tuple[float, str]:
@@ -120,23 +120,24 @@ def _p_and_order_pattern(start: Ints, passed: Ints) -> tuple[float, str]:
     return min((p, pattern) for p, pattern in patterns if not math.isnan(p))
 
 
-def _possible_clusters(groups: ClusterCandidates) -> Iterator[Diagnostic]:
+def _note_possible_cluster_column(groups: ClusterCandidates) -> Iterator[Diagnostic]:
     from passk_cli.inference.task_groups import group_effect_p
 
-    tests = len(groups.cluster_column_codes)
+    tests = len(groups.task_codes_by_cluster_column)
     candidates = [
         (
-            group_effect_p(groups.pass_rate_deviations, codes, LARGEST_REPORTED_P / tests) * tests,
+            group_effect_p(groups.task_pass_rate_deviations, codes, LARGEST_REPORTED_P / tests)
+            * tests,
             int(codes.max()) + 1,
             name,
         )
-        for name, codes in groups.cluster_column_codes.items()
+        for name, codes in groups.task_codes_by_cluster_column.items()
     ]
     p, number, name = min(candidates, key=lambda candidate: (candidate[0], candidate[1]))
     if p <= LARGEST_REPORTED_P + 1e-12:
         yield POSSIBLE_CLUSTER_COLUMN(
             column=name,
-            p=p_text_with_sign(p),
+            p=p_sign_and_number_text(p),
             groups=number,
-            tasks=len(groups.pass_rate_deviations),
+            tasks=len(groups.task_pass_rate_deviations),
         )

@@ -66,14 +66,14 @@ class DuplicateRun(NamedTuple):
 
     name, original : the name of the possible copy, and the name of the model or run with the same
         outcomes.
-    equal_tasks : number of shared tasks at which the outcomes are equal.
+    equal_task_count : number of shared tasks at which the outcomes are equal.
     shared_tasks : number of shared tasks.
     changed_attempts : number of attempts with a different outcome.
     """
 
     name: str
     original: str
-    equal_tasks: int
+    equal_task_count: int
     shared_tasks: int
     changed_attempts: int
 
@@ -96,7 +96,7 @@ def detect_copy(
     models : whether two models are compared rather than two runs.
 
     >>> n, c = np.full(60, 4), np.arange(60) % 5
-    >>> detect_copy("b", "a", n, (c, c), 1).equal_tasks, detect_copy("b", "a", n[:9], (c[:9],
+    >>> detect_copy("b", "a", n, (c, c), 1).equal_task_count, detect_copy("b", "a", n[:9], (c[:9],
     ...     c[:9]), 1)
     (60, None)
     """
@@ -135,7 +135,7 @@ def copied_models(counts: Counts) -> list[DuplicateRun]:
 
     >>> cells = [(m, f"t{t}", 2, t % 3) for m in "ab" for t in range(20)]
     >>> [(copy.name, copy.original,
-    ...     copy.equal_tasks) for copy in copied_models(Counts.from_cells(cells))]
+    ...     copy.equal_task_count) for copy in copied_models(Counts.from_cells(cells))]
     [('b', 'a', 20)]
     >>> copied_models(Counts.from_cells([(m, t, 2, 2) for m in "ab" for t in "xyz"]))
     []
@@ -200,12 +200,11 @@ def require_no_copies(counts: Counts, models_assumed_different: Collection[str])
     """
     for copy in copied_models(counts):
         if not {copy.name, copy.original} <= {*models_assumed_different}:
-            where = f"all {plural(copy.equal_tasks, 'task')}"
+            where = f"all {plural(copy.equal_task_count, 'task')}"
             if copy.changed_attempts:
                 changed = plural(copy.changed_attempts, "attempt")
-                where = (
-                    f"{plural(copy.equal_tasks, 'task')} of {copy.shared_tasks} ({changed} changed)"
-                )
+                equal = plural(copy.equal_task_count, "task")
+                where = f"{equal} of {copy.shared_tasks} ({changed} changed)"
             without = [
                 SuggestedFix({"--exclude-model": (copy.name,)}, f"if {copy.name} is the copy"),
                 SuggestedFix(
@@ -243,7 +242,7 @@ def copied_runs_warning(copies: Iterable[DuplicateRun]) -> Iterator[Diagnostic]:
                          more=len(duplicates) - 1)  # fmt: skip
 
 
-def copies_between(
+def copies_of_series(
     counts: Counts, place: int, other_counts: Counts, rivals: Mapping[str, int], name: str
 ) -> Iterator[DuplicateRun]:
     """Yield the series in other counts that have almost the same outcomes as a given series.

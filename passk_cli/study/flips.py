@@ -53,8 +53,8 @@ class Flips:
     p : for each task, the exact p-value of the hypothesis that both success rates are equal.
     adjusted : for each task, p after the adjustment of Benjamini and Hochberg over the tasks of all
         pairs.
-    only_in_series_count, only_in_baseline_count : number of tasks that only the series has, and
-        number of tasks that only the baseline has.
+    tasks_only_in_series_count, tasks_only_in_baseline_count : number of tasks that only the series
+        has, and number of tasks that only the baseline has.
     """
 
     series: SeriesKey
@@ -68,8 +68,8 @@ class Flips:
     outcome_strips: tuple[Sequence[str], Sequence[str]]
     p: Floats
     adjusted: Floats
-    only_in_series_count: int
-    only_in_baseline_count: int
+    tasks_only_in_series_count: int
+    tasks_only_in_baseline_count: int
     level: float
 
     @cached_property
@@ -96,7 +96,7 @@ class Flips:
         return flip_chances(self.n, self.n_base, self.c + self.c_base).flips
 
     @property
-    def are_single_attempt_tasks(self) -> Bools:
+    def single_attempt_task_mask(self) -> Bools:
         """For each task, whether the series and the baseline each have only one attempt."""
         once: Bools = (self.n == 1) & (self.n_base == 1)
         return once
@@ -104,31 +104,33 @@ class Flips:
     @property
     def repeated_task_flip_count(self) -> int:
         """The number of tasks with more than one attempt that flipped."""
-        return int((self.signs[~self.are_single_attempt_tasks] != 0).sum())
+        return int((self.signs[~self.single_attempt_task_mask] != 0).sum())
 
     @property
-    def expected_chance_flips(self) -> float:
+    def expected_repeated_task_flips(self) -> float:
         """The number of flips that are expected by chance among the tasks with more than one
         attempt."""
-        return float(self.chance_flip_probabilities[~self.are_single_attempt_tasks].sum())
+        return float(self.chance_flip_probabilities[~self.single_attempt_task_mask].sum())
 
     @cached_property
-    def chance_flip_distribution(self) -> Floats:
+    def repeated_task_flip_distribution(self) -> Floats:
         """The probabilities that chance causes 0, 1, 2, … flips among the tasks with more than one
         attempt."""
-        return poisson_binomial(self.chance_flip_probabilities[~self.are_single_attempt_tasks])
+        return poisson_binomial(self.chance_flip_probabilities[~self.single_attempt_task_mask])
 
     @property
     def chance_flip_range(self) -> tuple[int, int]:
         """The smallest and the largest number of flips that chance explains at the confidence
         level."""
-        return central_range(self.chance_flip_distribution, self.level)
+        return central_range(self.repeated_task_flip_distribution, self.level)
 
     @property
     def p_of_at_least_as_many_flips(self) -> float:
         """The probability that chance causes at least as many flips as observed, among the tasks
         with more than one attempt."""
-        return min(1.0, float(self.chance_flip_distribution[self.repeated_task_flip_count :].sum()))
+        return min(
+            1.0, float(self.repeated_task_flip_distribution[self.repeated_task_flip_count :].sum())
+        )
 
     @property
     def max_expected_single_attempt_flips(self) -> float:
@@ -138,12 +140,12 @@ class Flips:
         The limit is 2 T m (1 − m) for T tasks with the mean pass rate m.  The reason is that the
         sum of 2p(1 − p) over the tasks is largest if the success rates p of all tasks are equal.
         """
-        passes = (self.c + self.c_base)[self.are_single_attempt_tasks]
+        passes = (self.c + self.c_base)[self.single_attempt_task_mask]
         mean = float(passes.mean()) / 2 if len(passes) else 0.0
         return 2 * len(passes) * mean * (1 - mean)
 
 
-def flip_results(pairs: Iterable[Flips]) -> list[Result]:
+def results_per_shared_task(pairs: Iterable[Flips]) -> list[Result]:
     """The change of the pass rate at each shared task of each pair, as one result per task."""
     facts = []
     for flips in pairs:
@@ -176,7 +178,7 @@ def flip_results(pairs: Iterable[Flips]) -> list[Result]:
     return facts
 
 
-def find_flips(
+def compute_flips_of_pairs(
     pairs: Sequence[tuple[NamedSeries, NamedSeries]], level: float = 0.95
 ) -> list[Flips]:
     """The flips of each pair of series, with p-values that are adjusted over all pairs and tasks.
@@ -184,8 +186,9 @@ def find_flips(
     >>> from passk_cli.outcomes.counts import Counts
     >>> cells = [("new", "a", 9, 9), ("new", "b", 9, 1), ("old", "a", 9, 0), ("old", "b", 9, 2)]
     >>> counts = Counts.from_cells(cells)
-    >>> (flips,) = find_flips([(NamedSeries(counts, 0, "new"), NamedSeries(counts, 1, "old"))])
-    >>> flips.signs.tolist(), flips.verdicts.tolist(), round(flips.expected_chance_flips, 3)
+    >>> new, old = NamedSeries(counts, 0, "new"), NamedSeries(counts, 1, "old")
+    >>> (flips,) = compute_flips_of_pairs([(new, old)])
+    >>> flips.signs.tolist(), flips.verdicts.tolist(), round(flips.expected_repeated_task_flips, 3)
     ([1, 0], [1, 0], 0.057)
     """
     strips = {id(side.counts): outcome_strips(side.counts) for pair in pairs for side in pair}
@@ -232,7 +235,7 @@ def pairs_to_compare(study: Analysis) -> list[tuple[NamedSeries, NamedSeries]]:
     only = against if base is None else models[0] if len(models) == 1 else None
     places = {series: place for place, series in enumerate(rivals.series)}
     pairs = []
-    for s in study.series_by_pass_rate:
+    for s in study.series_indices_by_pass_rate:
         series = counts.series[s]
         model = only or series[0]
         rival_series = (model, *series[1:])

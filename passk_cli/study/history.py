@@ -22,7 +22,7 @@ from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
 from passk_cli.files.database import quote_name_if_needed, quote_text
 from passk_cli.files.history import (
-    ATTEMPT_LIST_COLUMN_BY_ROLE,
+    PER_ATTEMPT_LIST_COLUMN_BY_ROLE,
     RESERVED_HISTORY_COLUMNS,
     RUN_DESCRIPTION_COLUMNS,
     SETTINGS_COLUMN,
@@ -31,7 +31,7 @@ from passk_cli.files.history import (
 )
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_existing_data_argument
-from passk_cli.files.sources.path_templates import is_date_name, run_labels
+from passk_cli.files.sources.path_templates import is_date_name, run_label_by_file
 from passk_cli.inference.run_effects import (
     largest_run_difference,
     run_and_chance_variances,
@@ -42,7 +42,7 @@ from passk_cli.metrics.registry import AMOUNT_UNITS_AND_NOUNS, task_values
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.phrases import SeriesName, all_in_words, plural
 from passk_cli.study.duplicate_runs import DuplicateRun, copied_runs_warning, find_copies
-from passk_cli.study.values import SeriesKey, cells_with_known_amounts
+from passk_cli.study.values import SeriesKey, cells_with_any_known_amount
 from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list, nearest_names
 
@@ -51,13 +51,15 @@ if TYPE_CHECKING:
     from passk_cli.study.comparison import Comparison
 
 RUN_AND_SETTINGS_COLUMNS = (*RUN_DESCRIPTION_COLUMNS, SETTINGS_COLUMN)
-_RUN_COLUMN_NAMES = (
+_LIKELY_RUN_COLUMN_NAMES = (
     "run", "date", "day", "night", "run_id", "build", "commit", "revision", "version", "timestamp",
 )  # fmt: skip
 # An error suggests one `passk record` command per file only if there are at most _MAX_RECORD_FIXES
 # files.
 _MAX_RECORD_FIXES = 3
-_DATE_PATTERN = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
+_DATE_IN_FILE_NAME_PATTERN = re.compile(
+    r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)"
+)
 # `passk record` marks a run that lacks tasks or attempts with the setting INCOMPLETE_SETTING_KEY.
 INCOMPLETE_SETTING_KEY = "incomplete"
 LEFT_OUT_TASKS = DiagnosticType(
@@ -118,7 +120,7 @@ UNPRICED_RUNS = DiagnosticType(
 )  # fmt: skip
 
 
-class RunLabel(NamedTuple):
+class RecordedRunIdentity(NamedTuple):
     """The time (ISO 8601, UTC), name, revision and settings that identify a recorded run."""
 
     time: str
@@ -153,7 +155,7 @@ class RunGroup:
 
     suite: str
     series: SeriesKey
-    runs: tuple[RunLabel, ...]
+    runs: tuple[RecordedRunIdentity, ...]
     shared_task_codes: Ints
     cell_indices: Ints
     n: Ints
@@ -209,7 +211,7 @@ class RunGroup:
         return notes
 
 
-def read_history(
+def read_history_as_series_per_run(
     read: Callable[..., Counts], request: Request, *source: Any, files: Sequence[str] = ()
 ) -> Counts:
     """The counts of a history, with one series for each run of each model.
@@ -239,15 +241,15 @@ def read_history(
             raise DataError(
                 error.place, f"this file is not a history of runs, because it has {error.problem}",
                 "name a file that `passk record` has written", name="no-history",
-                settles=_record_fixes(read, request, source, files),
+                settles=_record_command_fixes(read, request, source, files),
             ) from None  # fmt: skip
         raise
 
 
-def _record_fixes(
+def _record_command_fixes(
     read: Callable[..., Counts], request: Request, source: Sequence[Any], files: Sequence[str]
 ) -> Sequence[SuggestedFix]:
-    for column in _RUN_COLUMN_NAMES:
+    for column in _LIKELY_RUN_COLUMN_NAMES:
         try:
             counts = read(replace(request, by=(column,), attempts=(), duplicates="keep"), *source)
         except DataError:
@@ -275,7 +277,7 @@ def _record_fixes(
     if source:
         return ()
     amounts = {"--with": request.attempts} if request.attempts else {}
-    settles = [*_record_fixes_per_file(read, request, files, amounts)]
+    settles = [*_record_command_fixes_per_file(read, request, files, amounts)]
     try:
         read(request)
     except DataError:
@@ -286,13 +288,13 @@ def _record_fixes(
     return (*settles, SuggestedFix(today, why, "record"))
 
 
-def _record_fixes_per_file(
+def _record_command_fixes_per_file(
     read: Callable[..., Counts], request: Request, files: Sequence[str], amounts: Mapping[str, Any]
 ) -> Iterator[SuggestedFix]:
     several = len(files) > 1 and all(map(os.path.isfile, files))
-    revisions = run_labels(files) if several else {}
+    revisions = run_label_by_file(files) if several else {}
     days = {
-        file: _DATE_PATTERN.search(os.path.basename(file))
+        file: _DATE_IN_FILE_NAME_PATTERN.search(os.path.basename(file))
         for file in islice(revisions, _MAX_RECORD_FIXES)
     }
     try:
@@ -321,13 +323,13 @@ def _add_amounts(
     source: Sequence[Any],
 ) -> Counts:  # fmt: skip
     (role,) = request.attempts
-    lists = {value: ATTEMPT_LIST_COLUMN_BY_ROLE.get(value, "") for value in ("outcome", role)}
+    lists = {value: PER_ATTEMPT_LIST_COLUMN_BY_ROLE.get(value, "") for value in ("outcome", role)}
     noun, place = (
         AMOUNT_UNITS_AND_NOUNS.get(role, ("", role))[1],
         all_runs.read_facts.file_readings[0].name,
     )
     if lacking := [value for value, name in lists.items() if name not in columns]:
-        keeps = all(value in ATTEMPT_LIST_COLUMN_BY_ROLE for value in lacking)
+        keeps = all(value in PER_ATTEMPT_LIST_COLUMN_BY_ROLE for value in lacking)
         options = {"--to": place, "--at": Placeholder("REV"), "--with": (role,)}
         raise DataError(
             place, f"no run in this history contains the {noun} of attempts",
@@ -372,7 +374,7 @@ def with_known_amount(counts: Counts, role: str) -> Counts:
     `role` is ""."""
     if not role:
         return counts
-    cells, numbers, passed = cells_with_known_amounts(counts.attempts[role])
+    cells, numbers, passed = cells_with_any_known_amount(counts.attempts[role])
     n, c = np.zeros_like(counts.n), np.zeros_like(counts.c)
     n[cells], c[cells] = numbers, passed
     return counts.with_fewer_attempts(n, c)
@@ -380,21 +382,21 @@ def with_known_amount(counts: Counts, role: str) -> Counts:
 
 def runs_by_suite_and_series(
     counts: Counts,
-) -> dict[tuple[str, SeriesKey], list[tuple[RunLabel, int]]]:
+) -> dict[tuple[str, SeriesKey], list[tuple[RecordedRunIdentity, int]]]:
     """For each pair of a suite and a series, the runs sorted by time.  Each run has the index of
     its own series in the history."""
     at = [1 + counts.group_names.index(name) for name in RUN_AND_SETTINGS_COLUMNS]
-    runs: dict[tuple[str, SeriesKey], list[tuple[RunLabel, int]]] = {}
+    runs: dict[tuple[str, SeriesKey], list[tuple[RecordedRunIdentity, int]]] = {}
     for s, series in enumerate(counts.series):
         run, time, revision, suite, settings = (series[place] for place in at)
         setup_series = tuple(name for place, name in enumerate(series) if place not in at)
         runs.setdefault((suite, setup_series), []).append(
-            (RunLabel(time, run, revision, settings), s)
+            (RecordedRunIdentity(time, run, revision, settings), s)
         )
     return {key: sorted(rows) for key, rows in sorted(runs.items())}
 
 
-def drop_incomplete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
+def drop_incomplete_and_skipped_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
     """The history without incomplete runs, and without the runs that the user skips.
 
     skipped : names or revisions of runs.
@@ -533,13 +535,15 @@ def refuse_same_file(files: Sequence[str], history: str) -> None:
                              " give the result files of the new run")  # fmt: skip
 
 
-def unspecified_runs_error(read: Callable[..., Counts], baseline: Any) -> ParameterError | None:
+def baseline_without_last_runs_error(
+    read: Callable[..., Counts], baseline: Any
+) -> ParameterError | None:
     """The error for a baseline that is a history without ":lastN", or None if the baseline is not a
     history."""
     if not isinstance(baseline, str):
         return None
     try:
-        all_setups = find_run_groups(read_history(read, Request(), baseline))
+        all_setups = find_run_groups(read_history_as_series_per_run(read, Request(), baseline))
     except DataError:
         return None
     runs: dict[str, int] = {}
@@ -570,7 +574,7 @@ class RunsWithAmount(NamedTuple):
     pooled_run_cell_indices: Mapping[SeriesKey, Sequence[Ints]]
 
     @property
-    def pooled_run_counts(self) -> dict[SeriesKey, int]:
+    def pooled_run_count_by_series(self) -> dict[SeriesKey, int]:
         """The number of pooled runs of each series."""
         return {series: len(cells) for series, cells in self.pooled_run_cell_indices.items()}
 
@@ -688,7 +692,10 @@ class PooledBaseline:
         if values.shape[1] < 2:
             return math.nan
         return largest_run_difference(
-            run_effect_variance(values), past.pooled_run_counts[base], len(setup.runs), level
+            run_effect_variance(values),
+            past.pooled_run_count_by_series[base],
+            len(setup.runs),
+            level,
         )
 
 
@@ -721,7 +728,9 @@ def read_pooled_baseline(
     if number < 1:
         problem = "the number of runs must be at least 1, for example :last1"
         raise ParameterError(OptionWithValue("--baseline", argument), problem)
-    counts = drop_incomplete_runs(read_history(read, request, path), skipped)
+    counts = drop_incomplete_and_skipped_runs(
+        read_history_as_series_per_run(read, request, path), skipped
+    )
     suites = sorted({suite for suite, _ in runs_by_suite_and_series(counts)})
     if suite not in suites and (suite or len(suites) > 1):
         similar = nearest_names(suite, suites) or suites[:3]

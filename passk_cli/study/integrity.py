@@ -41,11 +41,12 @@ MIN_SUBMISSIONS = 3
 COMPARED_TEXT_ROLES = ("solution", "answer")
 AGREEMENT, EQUAL_TEXTS, MISSING = "agreement", "equal texts", "missing attempts"
 STOPPED, CERTAIN = "stopped tasks", "certain tasks"
-# passk computes a p-value only if at least the share _MIN_SHARE_OF_EQUAL_TEXTS of all compared
+# passk computes a p-value only if at least the share _MIN_EQUAL_TEXT_SHARE_FOR_TEST of all compared
 # texts is equal.
-_MIN_SHARE_OF_EQUAL_TEXTS = 0.1
-# Submissions with a p-value below _MAX_P_LISTED_FIRST are listed before the original of a copy.
-_MAX_P_LISTED_FIRST = 0.05
+_MIN_EQUAL_TEXT_SHARE_FOR_TEST = 0.1
+# Submissions with a p-value below _MAX_P_OF_FIRST_SUBMISSIONS are listed before the original of a
+# copy.
+_MAX_P_OF_FIRST_SUBMISSIONS = 0.05
 _PHRASE_BY_STOPPING = {
     FIRST_PASS: "stops at the first pass",
     ONCE_PASSED: "stops after a pass",
@@ -82,7 +83,7 @@ class SubmissionBoard:
         return self._matrix(self.counts.c)
 
     @cached_property
-    def agreeing_partners(self) -> ClosestPartners:
+    def most_agreeing_partners(self) -> ClosestPartners:
         """For each submission, the other submission with the most equal outcomes."""
         return closest_partners(self.n, self.c)
 
@@ -103,17 +104,17 @@ class SubmissionBoard:
         return [*map(self._stopping_of_submission, range(len(self.counts.series)))]
 
     def _stopping_of_submission(self, place: int) -> OptionalStopping | None:
-        rows, numbers = self.counts.slice_of_series(place), self.counts.attempt_numbering
+        rows, numbers = self.counts.slice_of_series(place), self.counts.attempt_number_facts
         numbering = (
             ()
             if numbers is None
-            else (numbers.attempts_including_gaps[rows], numbers.last_passed[rows])
+            else (numbers.attempts_including_gaps[rows], numbers.last_attempt_outcomes[rows])
         )
         result = detect_optional_stopping(self.counts.n[rows], self.counts.c[rows], *numbering)
         number = len(self.counts.series)
         return (
             result
-            if result is not None and result.chance_without_stopping * number < FLAG_LEVEL
+            if result is not None and result.max_data_probability_if_n_fixed * number < FLAG_LEVEL
             else None
         )
 
@@ -162,8 +163,8 @@ class SubmissionRemark(NamedTuple):
     p : p-value, adjusted over all submissions or pairs, or None if `observed_count` is not tested.
     expected : the number that is expected by chance, or None if this number is not known.
     other_submission : name of the other submission, if the remark is about a pair.
-    repeats_earlier_remark : whether a remark about the submission `other_submission` already
-        describes the same pair.
+    is_in_remark_of_other_submission : whether a remark about the submission `other_submission`
+        already describes the same pair.
     """
 
     observed_count: int
@@ -172,7 +173,7 @@ class SubmissionRemark(NamedTuple):
     p: float | None
     expected: float | None = None
     other_submission: str = ""
-    repeats_earlier_remark: bool = False
+    is_in_remark_of_other_submission: bool = False
 
     @property
     def is_remarkable(self) -> bool:
@@ -210,23 +211,23 @@ class Submission:
         p_values = [
             f.p
             for f in self.remarks_by_name.values()
-            if f.p is not None and not f.repeats_earlier_remark
+            if f.p is not None and not f.is_in_remark_of_other_submission
         ]
         p = min(p_values, default=1.0)
-        return (0 if p < _MAX_P_LISTED_FIRST else 1 if self.remarks else 2), p
+        return (0 if p < _MAX_P_OF_FIRST_SUBMISSIONS else 1 if self.remarks else 2), p
 
     def _remarks_by_name(self) -> Iterator[tuple[str, SubmissionRemark]]:
         at, board = self.series_index, self.board
         names = [series[0] for series in board.counts.series]
-        pair = board.agreeing_partners
+        pair = board.most_agreeing_partners
         partner, number, total = (
-            int(a[at]) for a in (pair.partner, pair.agreeing_outcomes, pair.shared_outcomes)
+            int(a[at]) for a in (pair.partner, pair.agreeing_outcomes, pair.compared_outcome_counts)
         )
         expected, outcomes = float(pair.expected_agreeing_outcomes[at]), plural(total, "outcome")
         words = (
             f"agrees with {names[partner]} on {number:,} of {outcomes}; {expected:,.0f} expected"
         )
-        second = bool(pair.fits_difficulty_better[at]) and int(pair.partner[partner]) == at
+        second = bool(pair.has_better_fit_than_partner[at]) and int(pair.partner[partner]) == at
         p = float(pair.p[at])
         yield AGREEMENT, SubmissionRemark(number, total, words, p, expected, names[partner], second)
         texts = board.equal_text_partners
@@ -237,25 +238,32 @@ class Submission:
             )
             name = names[closest] if number else ""
             words = f"shares {number:,} of {plural(total, 'text')} with {name}"
-            chance = float(texts.p[at]) if number >= _MIN_SHARE_OF_EQUAL_TEXTS * total else None
+            chance = (
+                float(texts.p[at]) if number >= _MIN_EQUAL_TEXT_SHARE_FOR_TEST * total else None
+            )
             second = second and p < FLAG_LEVEL and closest == partner
             yield EQUAL_TEXTS, SubmissionRemark(number, total, words, chance, None, name, second)
         losses = board.missing_attempt_counts
         if number := int(losses.missing_attempts[at]):
-            words = f"lacks {number:,} of {plural(losses.usual_total_attempts, 'attempt')}"
+            words = f"lacks {number:,} of {plural(losses.usual_attempts_of_submission, 'attempt')}"
             words += ", mostly at tasks that other submissions fail"
             yield (
                 MISSING,
-                SubmissionRemark(number, losses.usual_total_attempts, words, float(losses.p[at])),
+                SubmissionRemark(
+                    number, losses.usual_attempts_of_submission, words, float(losses.p[at])
+                ),
             )
         if (end := board.optional_stopping[at]) is not None:
-            tasks, chance = int((board.n[at] > 0).sum()), end.chance_without_stopping * len(names)
+            tasks, chance = (
+                int((board.n[at] > 0).sum()),
+                end.max_data_probability_if_n_fixed * len(names),
+            )
             words = (
                 f"{_PHRASE_BY_STOPPING[end.kind]} at {end.short_tasks:,} of {plural(tasks, 'task')}"
             )
             yield STOPPED, SubmissionRemark(end.short_tasks, tasks, words, chance)
         certain = board.certain_task_counts
-        if total := int(certain.repeated_task_counts[at]):
+        if total := int(certain.several_attempt_task_counts[at]):
             number, expected = (
                 int(certain.certain_task_counts[at]),
                 float(certain.expected_certain_tasks[at]),

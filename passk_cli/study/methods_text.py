@@ -135,7 +135,8 @@ def _estimates_sentence(counts: Counts, facts: Sequence[Result]) -> str:
                 )
                 ratios += (
                     f" {name} is the share of tasks with a true success rate of at least"
-                    f" {metric.k_and_share_text}, from {tasks} and {attempts}. The range of {name}"
+                    f" {metric.k_and_share_name_suffix}, from {tasks} and {attempts}. The range of"
+                    f" {name}"
                     " is over all distributions of tasks' success rates with a log likelihood at"
                     f" most {drop:.2f} below the maximum"
                     f"{_citation(metric.definition.citation_keys)}."
@@ -146,7 +147,7 @@ def _estimates_sentence(counts: Counts, facts: Sequence[Result]) -> str:
                     f" divided by pass@1, from {tasks} and {attempts}."
                 )
             else:
-                ks.setdefault(metric.family, []).append(metric.k_and_share_text)
+                ks.setdefault(metric.family, []).append(metric.k_and_share_name_suffix)
     if not ks:
         return ratios.strip()
     names: list[str] = []
@@ -171,7 +172,7 @@ def _missing_outcomes_sentence(counts: Counts) -> str:
 
 
 def _labels_sentence(counts: Counts) -> str:
-    if rates := counts.read_facts.judge_errors:
+    if rates := counts.read_facts.judge_error_counts:
         (passed, false), (failed, true) = rates
         return (
             "Outcomes are a judge's verdicts, corrected by its error rates about other attempts"
@@ -182,7 +183,7 @@ def _labels_sentence(counts: Counts) -> str:
     if not partial:
         return ""
     number = sum(int(labels.label_counts.sum()) for labels in partial)
-    by_task = sum(labels.guaranteed_labels_per_task > 0 for labels in partial)
+    by_task = sum(labels.min_labels_per_labelled_task > 0 for labels in partial)
     designs = [
         "labels of attempts by post-strata of the verdict and the majority of its task"
         f"{_citation('robins1994')}",

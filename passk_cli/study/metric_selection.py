@@ -52,7 +52,7 @@ def parse_k(value: Any) -> tuple[int, ...]:
     return parse_ks(",".join(map(str, value)))
 
 
-def refuse_ranged_metrics(metrics: Iterable[Metric], option: str) -> None:
+def refuse_range_valued_metrics(metrics: Iterable[Metric], option: str) -> None:
     """Raise ParameterError if an option names a metric that gives a range rather than a value."""
     raise_for_first_true_condition("unknown-metric", *(
         (metric.definition.is_known_only_as_range, OptionWithValue(option, metric.name),
@@ -63,7 +63,7 @@ def refuse_ranged_metrics(metrics: Iterable[Metric], option: str) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RequiredAttempts:
+class AttemptCountOptions:
     """The options about the required number of attempts per task."""
 
     title: ClassVar[str] = "Attempts"
@@ -94,7 +94,7 @@ class RequiredAttempts:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MetricOptions(RequiredAttempts):
+class MetricOptions(AttemptCountOptions):
     """The options that choose metrics and values of k."""
 
     title: ClassVar[str] = "Metrics"
@@ -132,7 +132,7 @@ class MetricOptions(RequiredAttempts):
         if not ks and not metrics:
             most, least = largest_k_of_most_models(counts), int(counts.n.min())
             most = min([most, *(labels.largest_correctable_k for labels in truth_labels(counts))])
-            most = 1 if counts.read_facts.judge_errors else most
+            most = 1 if counts.read_facts.judge_error_counts else most
             least = min(least, most)
             ks = default_ks(least if least > 1 and most < USUAL_K[1] else most)
         if ks:
@@ -176,9 +176,9 @@ def truth_labels(counts: Counts) -> list[JudgeLabels]:
     ]
 
 
-def is_corrected(counts: Counts) -> bool:
+def is_corrected_for_judge_errors(counts: Counts) -> bool:
     """Whether passk corrects estimates by a judge's error rates or by labels of some attempts."""
-    return bool(counts.read_facts.judge_errors) or not all(
+    return bool(counts.read_facts.judge_error_counts) or not all(
         labels.is_complete for labels in truth_labels(counts)
     )
 

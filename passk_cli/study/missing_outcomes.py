@@ -13,7 +13,7 @@ from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.files.request import BOUNDS
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.difference import difference_distribution
-from passk_cli.outcomes.missing_outcomes import MissingOutcomes
+from passk_cli.outcomes.missing_outcomes import MissingOutcomeCounts
 from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural
@@ -28,7 +28,7 @@ WORDS_BY_MISSING_POLICY = {
     "drop": "left out",
     BOUNDS: "tried as pass and as fail",
 }
-_COUNTABLE_REASONS = ("timeout", "error", "crash")
+_REASONS_WITH_PLURAL = ("timeout", "error", "crash")
 MISSING_COUNTED = DiagnosticType(
     "missing-counted", NOTE,
     "{missing:attempt} without an outcome {missing:counts|count} as failed: {lost}",
@@ -119,7 +119,7 @@ def missing_outcome_notes(facts: ReadFacts) -> Iterator[Diagnostic]:
 
 
 def missing_outcome_words(
-    losses: MissingOutcomes, reasons: Mapping[str, Mapping[str, int]] | None = None
+    losses: MissingOutcomeCounts, reasons: Mapping[str, Mapping[str, int]] | None = None
 ) -> Iterator[str]:
     """For each model, a phrase about the attempts without an outcome, for example "b 41 of 200 (30
     timeouts)"."""
@@ -129,14 +129,14 @@ def missing_outcome_words(
             continue
         why = sorted((reasons or {}).get(model, {}).items(), key=lambda item: (-item[1], item[0]))
         kinds = ", ".join(
-            plural(count, reason) if reason in _COUNTABLE_REASONS else f"{count:,} {reason}"
+            plural(count, reason) if reason in _REASONS_WITH_PLURAL else f"{count:,} {reason}"
             for reason, count in why
         )
         yield f"{model} {missing:,} of {attempts:,}{f' ({kinds})' if kinds else ''}"
 
 
 def uneven_missing_notes(
-    losses: MissingOutcomes, policy: str, label: str = ""
+    losses: MissingOutcomeCounts, policy: str, label: str = ""
 ) -> Iterator[Diagnostic]:
     """The warning that two models lack outcomes unevenly.  The warning names the pair with the
     smallest p.
@@ -167,7 +167,7 @@ def uneven_missing_notes(
     )  # fmt: skip
 
 
-def uneven_missing_pairs(losses: MissingOutcomes) -> list[UnevenMissingOutcomes]:
+def uneven_missing_pairs(losses: MissingOutcomeCounts) -> list[UnevenMissingOutcomes]:
     """The pairs in which one model lacks significantly more outcomes, sorted by p.
 
     The test of `passk compare` is applied to the share of missing outcomes at each shared task.
@@ -177,7 +177,9 @@ def uneven_missing_pairs(losses: MissingOutcomes) -> list[UnevenMissingOutcomes]
     for pair in combinations(losses.models, 2):
         first, second = map(losses.row_indices_of_model, pair)
         _, first_places, second_places = np.intersect1d(
-            losses.task_key_codes[first], losses.task_key_codes[second], return_indices=True
+            losses.task_and_group_key_codes[first],
+            losses.task_and_group_key_codes[second],
+            return_indices=True,
         )
         d = shares[first[first_places]] - shares[second[second_places]]
         loser, rival = pair if d.sum() >= 0 else pair[::-1]
@@ -197,7 +199,7 @@ def uneven_missing_pairs(losses: MissingOutcomes) -> list[UnevenMissingOutcomes]
     )
 
 
-def left_out_words(facts: ReadFacts, series: Sequence[str]) -> list[str]:
+def skipped_and_missing_phrases(facts: ReadFacts, series: Sequence[str]) -> list[str]:
     """Phrases about skipped lines and files, and about the attempts and tasks of a series that have
     no outcome."""
     missing, emptied = facts.missing_outcome_count, facts.emptied_cell_count

@@ -9,17 +9,21 @@ import numpy as np
 
 from passk_cli.arrays import Floats, group_pairs
 from passk_cli.errors import ParameterError
-from passk_cli.inference.bootstrap_weights import cluster_totals
-from passk_cli.inference.difference import DifferenceDistribution, least_possible_p
+from passk_cli.inference.bootstrap_weights import cluster_totals_and_sizes
+from passk_cli.inference.difference import StudentDifferenceDistribution, least_p_for_unit_sizes
 from passk_cli.inference.discordance import suissa_shuster
 from passk_cli.inference.intervals import difference_distributions
-from passk_cli.inference.min_p import PairwiseDifferences
+from passk_cli.inference.min_p import ModelValuesAndPairs
 from passk_cli.inference.paired_tests import mcnemar, paired_t, sign_flip_test
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.limits import refuse_many_attempts
 from passk_cli.option import load_object
 from passk_cli.report.phrases import number_range
-from passk_cli.study.comparison import Comparison, count_discordant, difference_interval_data
+from passk_cli.study.comparison import (
+    Comparison,
+    count_discordant_per_comparison,
+    difference_interval_data,
+)
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.significance_options import (
     GUARDED_T,
@@ -31,7 +35,7 @@ from passk_cli.study.significance_options import (
 )
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
-MCNEMAR = "mcnemar"
+MCNEMAR_TEST_NAME = "mcnemar"
 _DEFAULT_TEST_FIX = SuggestedFix({"--test": None}, "uses the valid test")
 _NEW_TASKS_FIX = SuggestedFix({"--population": "new-tasks"}, "tests new tasks")
 
@@ -48,10 +52,10 @@ class PairedTestResult(NamedTuple):
     test: str
     p: float
     smallest_p: float
-    distribution: tuple[DifferenceDistribution, int] | None = None
+    distribution: tuple[StudentDifferenceDistribution, int] | None = None
 
 
-def run_tests(
+def run_unadjusted_tests(
     comparisons: Sequence[Comparison], confidence: Confidence, test: str | None
 ) -> list[PairedTestResult]:
     """Test each comparison.  Comparisons over the same tasks use the same random draws.
@@ -120,7 +124,7 @@ def run_attempt_permutation_test(
 
 def _attempt_permutation_result(comparison: Comparison, confidence: Confidence) -> PairedTestResult:
     from passk_cli.inference.permutation_test import (
-        permutation_test_of_attempts,
+        permutation_test_of_attempt_values,
         permutation_test_within_tasks,
     )
 
@@ -133,7 +137,7 @@ def _attempt_permutation_result(comparison: Comparison, confidence: Confidence) 
         raise ParameterError(problem, name="invalid-method", settles=[_NEW_TASKS_FIX])
     if metric.definition.required_attempt_data:
         bag, other_bag = comparison.attempts
-        permutation = permutation_test_of_attempts(
+        permutation = permutation_test_of_attempt_values(
             metric, bag, other_bag, **confidence.resample_arguments
         )
     else:
@@ -150,7 +154,9 @@ def run_guarded_t_test(
     """The guarded t test, which uses the same distribution as the guarded-t interval of the
     difference."""
     codes, tests = group[0].clusters, dict[int, PairedTestResult]()
-    least = least_possible_p(cluster_totals(group[0].differences[:, None], codes)[1])
+    least = least_p_for_unit_sizes(
+        cluster_totals_and_sizes(group[0].differences[:, None], codes)[1]
+    )
     for places, law in difference_distributions(difference_interval_data(group, confidence)):
         for row, (at, p) in enumerate(zip(places, law.p().tolist(), strict=True)):
             tests[at] = PairedTestResult("", p, least, (law, row))
@@ -163,22 +169,22 @@ def run_suissa_shuster_test(
     """The exact unconditional test of Suissa and Shuster, which is only for task values of 0 and
     1."""
     tasks = len(group[0].tasks)
-    p = suissa_shuster(tasks, *count_discordant(group))
-    return _test_results(p, np.minimum(p, 2.0 ** (1 - tasks)))
+    p = suissa_shuster(tasks, *count_discordant_per_comparison(group))
+    return _results_from_p_values(p, np.minimum(p, 2.0 ** (1 - tasks)))
 
 
 def run_paired_t_test(
     group: Sequence[Comparison], confidence: Confidence
 ) -> list[PairedTestResult]:
     """Student's paired t test."""
-    return _test_results(paired_t(_cluster_differences(group)), np.zeros(len(group)))
+    return _results_from_p_values(paired_t(_cluster_differences(group)), np.zeros(len(group)))
 
 
 def run_mid_p_test(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """The sign-flip test with the mid-p-value, which counts only half of the probability of the
     observed result."""
     flips = sign_flip_test(_cluster_differences(group), **confidence.resample_arguments, mid=True)
-    return _test_results(flips.p, flips.smallest_possible_p)
+    return _results_from_p_values(flips.p, flips.smallest_possible_p)
 
 
 def run_sign_flip_test(
@@ -186,17 +192,19 @@ def run_sign_flip_test(
 ) -> list[PairedTestResult]:
     """The sign-flip test, or McNemar's test if both models have one attempt per task."""
     flips = sign_flip_test(_cluster_differences(group), **confidence.resample_arguments, mid=False)
-    answers = _test_results(flips.p, flips.smallest_possible_p)
+    answers = _results_from_p_values(flips.p, flips.smallest_possible_p)
     if group[0].clusters is not None:
         return answers
     return [_mcnemar(c) or answer for c, answer in zip(group, answers, strict=True)]
 
 
 def _cluster_differences(group: Sequence[Comparison]) -> Floats:
-    return cluster_totals(np.stack([c.differences for c in group], axis=1), group[0].clusters)[0]
+    return cluster_totals_and_sizes(
+        np.stack([c.differences for c in group], axis=1), group[0].clusters
+    )[0]
 
 
-def shared_differences(group: Sequence[Comparison]) -> Floats | PairwiseDifferences:
+def shared_differences(group: Sequence[Comparison]) -> Floats | ModelValuesAndPairs:
     """The differences at each task or cluster, for comparisons that have the same tasks or
     clusters.
 
@@ -214,11 +222,11 @@ def shared_differences(group: Sequence[Comparison]) -> Floats | PairwiseDifferen
         sides.append(models_by_id[id(values)])
     if len(models) >= len(group):
         return _cluster_differences(group)
-    totals = cluster_totals(np.stack(models, axis=1), codes)[0]
-    return PairwiseDifferences(totals, np.array(sides[::2]), np.array(sides[1::2]))
+    totals = cluster_totals_and_sizes(np.stack(models, axis=1), codes)[0]
+    return ModelValuesAndPairs(totals, np.array(sides[::2]), np.array(sides[1::2]))
 
 
-def _test_results(p: Floats, smallest: Floats) -> list[PairedTestResult]:
+def _results_from_p_values(p: Floats, smallest: Floats) -> list[PairedTestResult]:
     return [PairedTestResult("", *pair) for pair in zip(p.tolist(), smallest.tolist(), strict=True)]
 
 
@@ -228,5 +236,5 @@ def _mcnemar(comparison: Comparison) -> PairedTestResult | None:
     d = comparison.differences
     plus, minus = int((d > 0).sum()), int((d < 0).sum())
     return PairedTestResult(
-        MCNEMAR, float(mcnemar(plus, minus)), min(1.0, 2.0 ** (1 - plus - minus))
+        MCNEMAR_TEST_NAME, float(mcnemar(plus, minus)), min(1.0, 2.0 ** (1 - plus - minus))
     )

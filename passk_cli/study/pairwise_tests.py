@@ -14,9 +14,9 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.database import quote_text
 from passk_cli.files.sources.arguments import missing_baseline_error
 from passk_cli.inference.adjust import ADJUSTMENTS
-from passk_cli.inference.bootstrap_weights import cluster_totals
-from passk_cli.inference.difference import DifferenceDistribution
-from passk_cli.inference.min_p import FamilyOfTests, MinPDistribution, draw_min_p
+from passk_cli.inference.bootstrap_weights import cluster_totals_and_sizes
+from passk_cli.inference.difference import StudentDifferenceDistribution
+from passk_cli.inference.min_p import MinPDistribution, TestsWithSharedLevel, draw_min_p
 from passk_cli.limits import MOST_CELLS, refuse_many_pairs
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.phrases import MonteCarloP
@@ -25,12 +25,16 @@ from passk_cli.study.comparison import (
     Comparison,
     comparison_on_shared_tasks,
     difference_intervals,
-    equivalence_tests,
-    with_variance_floors,
+    equivalence_test_p_values,
+    with_computed_variance_floors,
 )
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.paired_significance import PairedTestResult, run_tests, shared_differences
-from passk_cli.study.ratios import compare_ratios, refuse_options_for_ratios
+from passk_cli.study.paired_significance import (
+    PairedTestResult,
+    run_unadjusted_tests,
+    shared_differences,
+)
+from passk_cli.study.ratios import compare_ratios_of_means, refuse_options_for_ratios
 from passk_cli.study.significance_options import (
     ALL,
     BONFERRONI,
@@ -68,7 +72,7 @@ def choose_pairs(
     place: dict[SeriesKey, float] = {}
     for (metric, _), rivals in cells.items():
         if metric == values[0].metric:
-            place |= {series: -score for series, score in ranking_scores(rivals).items()}
+            place |= {series: -score for series, score in ranking_score_by_series(rivals).items()}
     if baseline is None:
         sizes = [len(rivals) for rivals in cells.values()]
         refuse_many_pairs(
@@ -118,7 +122,7 @@ def require_several_models(counts: Counts) -> None:
     raise OneModelError(counts, [*_groups_as_models_fix(counts), *([] if has_models else [column])])
 
 
-def ranking_scores(rivals: Sequence[TaskValues]) -> dict[SeriesKey, float]:
+def ranking_score_by_series(rivals: Sequence[TaskValues]) -> dict[SeriesKey, float]:
     """The score of each model, by which models are ranked.  A larger score is better.
 
     If all models have the same tasks, the score is the mean of the task values, with the opposite
@@ -195,7 +199,7 @@ def comparisons_with_p_values(
     ):
         refuse_options_for_ratios([c for comparisons in all_pairs for c in comparisons], rules)
     estimable = [
-        with_variance_floors([c for c in comparisons if not c.reason], confidence)
+        with_computed_variance_floors([c for c in comparisons if not c.reason], confidence)
         for comparisons in all_pairs
     ]
     means = [
@@ -211,7 +215,7 @@ def comparisons_with_p_values(
             for c in group
         ]
         if rules.margin:
-            tests = equivalence_tests(tested, confidence, rules.margin)
+            tests = equivalence_test_p_values(tested, confidence, rules.margin)
             tested = [c.with_changes(equivalence=p) for c, p in zip(tested, tests, strict=True)]
         places: dict[int, Comparison] = {}
         named_families = list(_test_families(tested, rules))
@@ -259,7 +263,7 @@ def _moderate_variances(
     bounded = [entry for entry in bounded if math.isfinite(entry[1].largest_difference)]
     for entries in group_by(bounded, lambda entry: comparisons[entry[0]].first.metric).values():
         parts = group_by(entries, lambda entry: id(entry[1])).values()
-        law = DifferenceDistribution.from_selected_rows(
+        law = StudentDifferenceDistribution.from_selected_rows(
             [(part[0][1], np.array([row for *_, row in part])) for part in parts]
         ).with_moderated_errors()
         p = law.p().tolist()
@@ -282,7 +286,7 @@ def _adjusted_results(
     """Yield, for each family of tests, the adjusted p-values, the largest significant p (alpha) and
     the name of the adjustment of each comparison."""
     alpha, laws = 1.0 - confidence.level, dict[int, MinPDistribution]()
-    to_draw: dict[int, FamilyOfTests] = {}
+    to_draw: dict[int, TestsWithSharedLevel] = {}
     for at, comparisons in enumerate(families):
         ratio = comparisons[0].first.metric.definition.is_ratio_of_means
         if ratio or rules.adjust not in (None, MIN_P) or any(c.test == WITHIN for c in comparisons):
@@ -299,7 +303,7 @@ def _adjusted_results(
     laws |= zip(to_draw, draws, strict=True)
     for at, comparisons in enumerate(families):
         if comparisons[0].first.metric.definition.is_ratio_of_means:
-            yield compare_ratios(comparisons, confidence, rules)
+            yield compare_ratios_of_means(comparisons, confidence, rules)
             continue
         p, equivalence = (
             np.array([getattr(c, name) for c in comparisons]) for name in _P_VALUE_ATTRIBUTES
@@ -314,7 +318,7 @@ def _adjusted_results(
         elif at in laws:
             law = laws[at]
             with_errors = zip(
-                law.adjusted(p).tolist(), law.monte_carlo_error(p).tolist(), strict=True
+                law.adjusted(p).tolist(), law.adjusted_p_monte_carlo_errors(p).tolist(), strict=True
             )
             adjusted = [MonteCarloP(*pair) if pair[1] else pair[0] for pair in with_errors]
             name = BONFERRONI if law.test_count > 1 and not len(law.draws) else MIN_P
@@ -333,7 +337,7 @@ def _adjusted_results(
         )
 
 
-def _min_p_test_data(comparisons: Sequence[Comparison], p: Floats) -> FamilyOfTests | None:
+def _min_p_test_data(comparisons: Sequence[Comparison], p: Floats) -> TestsWithSharedLevel | None:
     tested = [c for c in comparisons if c.has_p_value]
     first, clusters = comparisons[0].tasks, comparisons[0].clusters
     shared = all(arrays_equal(c.tasks, first) for c in comparisons)
@@ -344,8 +348,8 @@ def _min_p_test_data(comparisons: Sequence[Comparison], p: Floats) -> FamilyOfTe
     ):
         return None
     if shared:
-        sizes = cluster_totals(np.zeros((len(first), 1)), clusters)[1]
-        return FamilyOfTests(shared_differences(tested), sizes, p=p)
+        sizes = cluster_totals_and_sizes(np.zeros((len(first), 1)), clusters)[1]
+        return TestsWithSharedLevel(shared_differences(tested), sizes, p=p)
     tasks = np.unique(np.concatenate([c.tasks for c in tested]))
     if len(tasks) * len(tested) > MOST_CELLS:
         # If the tests use many different sets of tasks, the tests are nearly independent, so
@@ -356,7 +360,7 @@ def _min_p_test_data(comparisons: Sequence[Comparison], p: Floats) -> FamilyOfTe
     for column, c in enumerate(tested):
         at = np.searchsorted(tasks, c.tasks)
         differences[at, column], has_task[at, column] = c.differences, True
-    return FamilyOfTests(differences, present_units=has_task, p=p)
+    return TestsWithSharedLevel(differences, present_units=has_task, p=p)
 
 
 def _tests_with_missing_outcomes(
@@ -371,7 +375,7 @@ def _tests_with_missing_outcomes(
     tests, a mixture may give a slightly larger p (see benchmarks/missing.md).
     """
     if not any(c.missing_bounds for c in comparisons):
-        return run_tests(comparisons, confidence, rules.test)
+        return run_unadjusted_tests(comparisons, confidence, rules.test)
     if rules.test == T:
         raise ParameterError(
             OptionWithValue("--test", "t"),
@@ -380,7 +384,7 @@ def _tests_with_missing_outcomes(
             name="no-bounds", settles=[SuggestedFix({"--test": None})],
         )  # fmt: skip
     answers = iter(
-        run_tests(
+        run_unadjusted_tests(
             [end for c in comparisons for end in c.missing_bounds or (c,)], confidence, rules.test
         )
     )

@@ -13,15 +13,15 @@ from passk_cli.arrays import Floats, group_by
 from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.inference.random_streams import named_generator
 from passk_cli.inference.ranking import compact_letters, lead_shares, rank_limits
-from passk_cli.report.data_types import Cell, number_or_range
+from passk_cli.report.data_types import Cell, number_or_range_cell
 from passk_cli.report.phrases import number_range
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.pairwise_tests import BETTER, WORSE, ranking_scores
+from passk_cli.study.pairwise_tests import BETTER, WORSE, ranking_score_by_series
 from passk_cli.study.values import SeriesKey, TaskValues, on_shared_tasks
 
 
-def attempts_agree(rivals: Sequence[TaskValues]) -> bool:
+def have_equal_attempt_counts(rivals: Sequence[TaskValues]) -> bool:
     """Whether all models have the same number of attempts at each shared task.
 
     If a model has fewer attempts than another model, the values of this model are coarser.  The
@@ -73,7 +73,7 @@ def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> dict
     """
     names, shared = [rival.series for rival in rivals], on_shared_tasks(rivals)
     comparable = bool(shared) and all(len(rival.tasks) and rival.has_values for rival in shared)
-    if not comparable or not attempts_agree(shared):
+    if not comparable or not have_equal_attempt_counts(shared):
         return dict.fromkeys(names)
     sign, shares = shared[0].metric.better_sign, list[Cell]()
     if all(rival.values_if_missing_pass is None for rival in rivals):
@@ -89,12 +89,12 @@ def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> dict
             columns = other_means.copy()
             columns[:, i] = rival_means[:, i]
             ends.append(float(lead_shares(columns)[i]))
-        shares.append(number_or_range(ends[0], ends[1]))
+        shares.append(number_or_range_cell(ends[0], ends[1]))
     return dict(zip(names, shares, strict=True))
 
 
 @dataclass(frozen=True)
-class Rank:
+class RankAllowedByTests:
     """The rank of a model in its group, by one metric.
 
     tie_letters : the letters of the model, or None without a test.  Models with a common letter are
@@ -121,14 +121,16 @@ class Rank:
         return None if self.low is None or self.high is None else number_range(self.low, self.high)
 
 
-def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Iterator[Rank]:
+def find_ranks_allowed_by_tests(
+    comparisons: Sequence[Comparison], confidence: Confidence
+) -> Iterator[RankAllowedByTests]:
     """The ranks of the models by each metric in each group, sorted from the best to the worst
     model."""
     cells = group_by(comparisons, lambda c: (c.first.metric, c.first.series[1:]))
     for pairs in cells.values():
         by_series = {rival.series: rival for c in pairs for rival in (c.first, c.second)}
         valued = [rival for rival in by_series.values() if rival.has_values]
-        place_of = ranking_scores(valued)
+        place_of = ranking_score_by_series(valued)
         rivals = sorted(valued, key=lambda rival: (-place_of[rival.series], rival.series))
         if len(rivals) < 2:
             continue
@@ -145,4 +147,4 @@ def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Ite
         for rival in rivals:
             is_tested = rival.series in tested
             letter, (low, high) = next(places) if is_tested else (None, (None, None))
-            yield Rank(rival, letter, low, high, shares)
+            yield RankAllowedByTests(rival, letter, low, high, shares)

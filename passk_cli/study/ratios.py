@@ -46,7 +46,7 @@ def compare_costs_per_success(
     )  # fmt: skip
 
 
-def compare_ratios(
+def compare_ratios_of_means(
     family: Sequence[Comparison], confidence: Confidence, rules: ComparisonOptions
 ) -> list[dict[str, Any]]:
     """For each comparison of a family, the p-value, the adjusted p-value, and the limits of the

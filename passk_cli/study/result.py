@@ -109,7 +109,7 @@ def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> 
     )
 
 
-def range_between(first: Result, second: Result) -> Result:
+def range_result_between(first: Result, second: Result) -> Result:
     """The range between the result if all missing outcomes fail and the result if all missing
     outcomes pass.
 

@@ -19,12 +19,12 @@ from passk_cli.report.data_types import Estimate
 from passk_cli.report.phrases import SeriesName
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.metric_selection import is_corrected
+from passk_cli.study.metric_selection import is_corrected_for_judge_errors
 from passk_cli.study.values import SeriesKey
 
 
 @dataclass(frozen=True)
-class SeriesNoise:
+class SeriesNoiseEstimator:
     """How much two runs of one series differ by chance, estimated from repeated attempts.
 
     n, c : number of attempts and number of passes at each task.  At least one task must have two
@@ -38,7 +38,7 @@ class SeriesNoise:
     level: float = 0.95
 
     @property
-    def repeated_tasks(self) -> NDArray[np.bool_]:
+    def repeated_attempt_task_mask(self) -> NDArray[np.bool_]:
         """For each task, whether the task has at least two attempts."""
         return self.n > 1
 
@@ -48,12 +48,15 @@ class SeriesNoise:
         attempts : number of attempts per task in each of the two runs.
         """
         return noise_floor(
-            self.n[self.repeated_tasks], self.c[self.repeated_tasks], attempts, self.level
+            self.n[self.repeated_attempt_task_mask],
+            self.c[self.repeated_attempt_task_mask],
+            attempts,
+            self.level,
         )
 
     def attempts_needed(self, difference: float) -> int:
         """The smallest number of attempts per task with a noise floor of at most `difference`."""
-        several = self.repeated_tasks
+        several = self.repeated_attempt_task_mask
         return attempts_for_noise(self.n[several], self.c[several], difference, self.level)
 
     @property
@@ -68,7 +71,7 @@ class SeriesNoise:
         return Estimate(None) if math.isnan(value) else Estimate(value, low=low, high=high)
 
 
-def noise_by_series(counts: Counts, level: float) -> Iterator[SeriesNoise]:
+def noise_by_series(counts: Counts, level: float) -> Iterator[SeriesNoiseEstimator]:
     """The noise of each series that has a task with at least two attempts.
 
     A series is left out if sampling stopped at the first pass, because the outcomes then determine
@@ -78,7 +81,7 @@ def noise_by_series(counts: Counts, level: float) -> Iterator[SeriesNoise]:
         rows = counts.slice_of_series(place)
         n, c = counts.n[rows], counts.c[rows]
         if n.max(initial=0) > 1 and not has_optional_stopping(n, c):
-            yield SeriesNoise(series, n, c, level)
+            yield SeriesNoiseEstimator(series, n, c, level)
 
 
 class NoiseSummary:
@@ -86,11 +89,14 @@ class NoiseSummary:
 
     def __init__(self, study: Analysis) -> None:
         counts, self.study = study.counts, study
-        measurable = not study.has_missing_outcome_ranges and not is_corrected(counts)
+        measurable = not study.has_missing_outcome_ranges and not is_corrected_for_judge_errors(
+            counts
+        )
         all_models = noise_by_series(counts, study.confidence.level) if measurable else ()
         # A series without flaky tasks would have a noise floor of 0, which is too optimistic.
         noisy = sorted(
-            (noise for noise in all_models if noise.flaky_task_count), key=SeriesNoise.noise_floor
+            (noise for noise in all_models if noise.flaky_task_count),
+            key=SeriesNoiseEstimator.noise_floor,
         )
         # A sentence about noise does not help if chance can make two runs differ at all tasks,
         # which happens with few tasks.
@@ -113,7 +119,7 @@ class NoiseSummary:
             "by": self.study.counts.group_names, "flaky": most.flaky_task_count,
             "tasks": len(most.n),
             "correlation": most.intraclass_correlation.value if self.has_single_series else None,
-            "several": int(most.repeated_tasks.sum()) if (most.n == 1).any() else 0,
+            "several": int(most.repeated_attempt_task_mask.sum()) if (most.n == 1).any() else 0,
         }  # fmt: skip
 
 
@@ -129,9 +135,9 @@ NOISE_FLOOR_ANSWERS = (
            "{?several|, at the {several:task} with several attempts}); {flaky} of {tasks:task}"
            " {flaky:is|are} flaky{?correlation|; intraclass correlation {correlation:=score}}."),
 )  # fmt: skip
-# The answers in NOISE_FLOOR_ONLY_ANSWERS follow a sentence that already contains the
+# The answers in NOISE_ANSWERS_WITHOUT_FLAKY_COUNT follow a sentence that already contains the
 # number of flaky tasks.
-NOISE_FLOOR_ONLY_ANSWERS = (
+NOISE_ANSWERS_WITHOUT_FLAKY_COUNT = (
     _NOISE_FLOOR_OF_MODELS,
     Answer("noise-floor-of-tasks", lambda noise: bool(noise.noisy),
            "Two runs of one attempt per task differ by up to {floor:=points} by chance ({level}"

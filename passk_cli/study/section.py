@@ -29,7 +29,7 @@ from passk_cli.report.data_types import (
     LazyRows,
     MethodsText,
     OptionHint,
-    Phrase,
+    PhraseCell,
     Report,
     Table,
 )
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 
 Record = TypeVar("Record")
 # The line below the tables ends with the version, because results may differ between versions.
-VERSION = f"passk {RELEASE.rpartition('.')[0]}"
+FOOTER_VERSION_TEXT = f"passk {RELEASE.rpartition('.')[0]}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Section(Generic[Record]):
+class ReportSection(Generic[Record]):
     """One part of a report, with records of one kind, the columns of the records, and answers about
     the records.
 
@@ -137,15 +137,15 @@ class Section(Generic[Record]):
 
     def table(self, records: Sequence[Record], title: str = "") -> Table:
         """A table of some records with the columns of the section."""
-        columns, cells = self._visible_columns(lambda column: column.visibility != DATA)
+        columns, cells = self._selected_columns_and_cells(lambda column: column.visibility != DATA)
         return Table(
             columns, LazyRows(records, cells), title, self.visibility, self.rows_without_full
         )
 
     def data_table(self) -> Table:
         """The records as rows of csv and json, with only the named columns of the section."""
-        columns, cells = self._visible_columns(
-            lambda column: bool(column.field_name) or column in (MODEL_COLUMN, GROUP_COLUMN)
+        columns, cells = self._selected_columns_and_cells(
+            lambda column: bool(column.field_name) or column in (MODEL_COLUMN, GROUP_VALUES_COLUMN)
         )
         heads = tuple(
             Column(c.field_name if c.field_name and not c.repeated_items else c.header)
@@ -153,7 +153,7 @@ class Section(Generic[Record]):
         )
         return Table(heads, LazyRows(self.records, cells))
 
-    def _visible_columns(
+    def _selected_columns_and_cells(
         self, is_selected: Callable[[Column], bool]
     ) -> tuple[tuple[Column, ...], list[Callable[[Record], Cell]]]:
         columns: list[Column] = []
@@ -198,7 +198,7 @@ AGAINST_COLUMN = Column(
     "against", meaning="The model with which `model` is compared. Differences are model minus"
     " against.",
     cell_of_record=lambda record: record.against)  # fmt: skip
-GROUP_COLUMN = Column(
+GROUP_VALUES_COLUMN = Column(
     "{0[1]}", meaning="The column {0[1]} of the data, by which models are split (--by).",
     cell_of_record=lambda record, item: record.series[1 + item[0]],
     repeated_items=lambda section: enumerate(section.study.counts.group_names),
@@ -229,10 +229,10 @@ def amount_or_minimum(estimate: Estimate) -> Cell:
     certain = estimate.value is not None and estimate.range_upper_end is None
     if certain or least is None:
         return estimate
-    return Phrase(("at least ", (least, Column("", estimate.unit))))
+    return PhraseCell(("at least ", (least, Column("", estimate.unit))))
 
 
-class MetricColumn(NamedTuple):
+class MetricColumnItem(NamedTuple):
     """A column of a `SeriesMetricTable`, for example a metric."""
 
     name: str
@@ -241,13 +241,13 @@ class MetricColumn(NamedTuple):
     visibility: str = ALWAYS
 
 
-METRIC_COLUMN = Column(
+METRIC_VALUES_COLUMN = Column(
     "{0.name}", "share", meaning="{0.meaning}",
     cell_of_record=lambda row, number: _metric_cell(row.result_by_name[number.name].estimate)
     if number.name in row.result_by_name else Estimate(None),
     repeated_items=lambda section: section.metric_columns,
     kind_of_item=lambda section, number: number.unit,
-    example=MetricColumn("METRIC", "A metric of -k or -m, with its interval.",
+    example=MetricColumnItem("METRIC", "A metric of -k or -m, with its interval.",
     "share"))  # fmt: skip
 
 
@@ -258,7 +258,7 @@ def _metric_cell(estimate: Estimate) -> Cell:
     return estimate.value_or_limits
 
 
-class SeriesMetricTable(Section[SeriesRow]):
+class SeriesMetricTable(ReportSection[SeriesRow]):
     """A table with one row per series and one column per metric.
 
     If the results have different numbers of tasks or attempts, the table also has columns with
@@ -267,15 +267,16 @@ class SeriesMetricTable(Section[SeriesRow]):
 
     columns: ClassVar[tuple[Column, ...]] = (
         MODEL_COLUMN,
-        GROUP_COLUMN,
-        replace(METRIC_COLUMN, repeated_items=lambda section: section.metric_columns[:1]),
+        GROUP_VALUES_COLUMN,
+        replace(METRIC_VALUES_COLUMN, repeated_items=lambda section: section.metric_columns[:1]),
         Column("interval of {0.name}", visibility=WIDE,
             repeated_items=lambda section: section.interval_strip_columns,
                meaning="The interval of {0.name}, drawn on a common scale. Only terminals with at"
                " least 110 columns show"
                " it.", cell_of_record=lambda row, number: row.result_by_name[number.name].estimate
-               if number.name in row.result_by_name else None, example=METRIC_COLUMN.example),
-        replace(METRIC_COLUMN, repeated_items=lambda section: section.metric_columns[1:]),
+               if number.name in row.result_by_name else None,
+               example=METRIC_VALUES_COLUMN.example),
+        replace(METRIC_VALUES_COLUMN, repeated_items=lambda section: section.metric_columns[1:]),
         Column("tasks", meaning="Number of tasks that the results use.",
                cell_of_record=lambda row: _range_text(fact.size.tasks
                    for fact in row.result_by_name.values()),
@@ -290,7 +291,7 @@ class SeriesMetricTable(Section[SeriesRow]):
         return record.result_by_name.values()
 
     @property
-    def interval_strip_columns(self) -> list[MetricColumn]:
+    def interval_strip_columns(self) -> list[MetricColumnItem]:
         """The column that draws the intervals of the first metric, or an empty list if there is
         only one row or the metric is not a share."""
         several = len(self.records) > 1
@@ -301,13 +302,13 @@ class SeriesMetricTable(Section[SeriesRow]):
         ]
 
     @property
-    def metric_columns(self) -> list[MetricColumn]:
+    def metric_columns(self) -> list[MetricColumnItem]:
         """The columns of the metrics, in the order in which their results first occur."""
         meanings = {metric.name: metric.meaning for metric in self.study.metrics}
         facts = {name: fact for row in self.records for name, fact in row.result_by_name.items()}
         ks = {fact.k for fact in facts.values()}
         return [
-            MetricColumn(name, meanings.get(name, ""), fact.estimate.unit,
+            MetricColumnItem(name, meanings.get(name, ""), fact.estimate.unit,
                    ALWAYS if self.study.is_k_in_short_table(fact.k, ks) else FULL)
             for name, fact in facts.items()
         ]  # fmt: skip
@@ -327,8 +328,8 @@ def _data_choice_texts(counts: Counts) -> Iterator[str]:
     facts = counts.read_facts
     if facts.pooled_columns:
         yield f"pooled over {', '.join(facts.pooled_columns)}"
-    if facts.judge_errors:
-        borrowed = plural(sum(number for _, number in facts.judge_errors), "label")
+    if facts.judge_error_counts:
+        borrowed = plural(sum(number for _, number in facts.judge_error_counts), "label")
         yield f"corrected by {borrowed} of other attempts"
     if TRUTH_ROLE in counts.attempts:
         truth = counts.attempts[TRUTH_ROLE]
@@ -338,12 +339,13 @@ def _data_choice_texts(counts: Counts) -> Iterator[str]:
         labels = int(truth.count[labelled].sum())
         yield f"corrected by {plural(labels, 'label')} of {plural(tasks, 'task')}"
     for option, words in (("--exclude-task", "left out"), ("--only-task", "chosen")):
-        if names := facts.option_names_in_data(option):
+        if names := facts.known_names_in_option(option):
             yield f"{plural(len(names), 'task')} {words}"
 
 
 def build_report(
-    study: Analysis, sections: Sequence[Section[Any]], *, context: Iterable[str | OptionHint] = (),
+    study: Analysis, sections: Sequence[ReportSection[Any]], *,
+    context: Iterable[str | OptionHint] = (),
     messages: Iterable[Diagnostic] = (), **decided: Any,
 ) -> Report:  # fmt: skip
     """The report of a command, made from the sections of the report in the order in which passk
@@ -356,7 +358,7 @@ def build_report(
     decided : further entries of the signature.  Entries with the value None are left out.
     """
     section_context = (part for section in sections for part in section.footer_parts())
-    parts = (*context, *section_context, *_data_choice_texts(study.counts), VERSION)
+    parts = (*context, *section_context, *_data_choice_texts(study.counts), FOOTER_VERSION_TEXT)
     all_messages = (*messages, *(message for section in sections for message in section.messages()))
 
     def rows() -> Table:
@@ -386,7 +388,7 @@ def build_report(
                     replace(
                         plot,
                         answer=answer,
-                        group_columns=study.counts.group_names,
+                        columns_that_split_models=study.counts.group_names,
                         all_models=models,
                     )
                 )

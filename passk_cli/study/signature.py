@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from passk_cli.metrics.registry import FAMILIES, Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.phrases import number_range
-from passk_cli.version import VERSION_SIGNATURE_ENTRIES
+from passk_cli.version import VERSION_AND_COMMIT_SIGNATURE
 
 
 def signature(
@@ -26,9 +26,9 @@ def signature(
     """
     names: dict[str, list[str]] = {family: [] for family in FAMILIES}
     for metric in metrics:
-        names[metric.family].append(metric.k_and_share_text)
+        names[metric.family].append(metric.k_and_share_name_suffix)
     entries: dict[str, object] = {
-        **VERSION_SIGNATURE_ENTRIES,
+        **VERSION_AND_COMMIT_SIGNATURE,
         "metrics": " ".join(family + ",".join(ks) for family, ks in names.items() if ks),
     }
     if counts is None:
@@ -45,8 +45,8 @@ def signature(
             "path": facts.path_template,
             "passes": ",".join(facts.passing_values), "pool": ",".join(facts.pooled_columns),
             "alias": ",".join(f"{new}={old}" for new, old in facts.model_aliases.items()),
-            "exclude_task": ",".join(facts.option_names_in_data("--exclude-task")),
-            "only_task": ",".join(facts.option_names_in_data("--only-task")),
+            "exclude_task": ",".join(facts.known_names_in_option("--exclude-task")),
+            "only_task": ",".join(facts.known_names_in_option("--only-task")),
             "where": facts.where_condition or None, "by": ",".join(counts.group_names) or None,
         }  # fmt: skip
     return {

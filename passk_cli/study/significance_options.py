@@ -11,7 +11,7 @@ from passk_cli.option import Option
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 
-class NamedTest(NamedTuple):
+class PairedTestDeclaration(NamedTuple):
     """A significance test of differences that are paired by task.
 
     function_path : the function that computes the test, as "module:function".  The function takes
@@ -28,19 +28,22 @@ GUARDED_T, SUISSA_SHUSTER, SIGN_FLIP, MID_P, T, WITHIN = (
     "guarded-t", "suissa-shuster", "sign-flip", "mid-p", "t", "within-tasks"
 )  # fmt: skip
 TESTS = {
-    GUARDED_T: NamedTest("passk_cli.study.paired_significance:run_guarded_t_test",
+    GUARDED_T: PairedTestDeclaration("passk_cli.study.paired_significance:run_guarded_t_test",
                          "a paired t test with a guard for few tasks", "student1908"),
-    SUISSA_SHUSTER: NamedTest("passk_cli.study.paired_significance:run_suissa_shuster_test",
+    SUISSA_SHUSTER: PairedTestDeclaration(
+        "passk_cli.study.paired_significance:run_suissa_shuster_test",
                               "the exact unconditional test of Suissa and Shuster", "suissa1991"),
-    SIGN_FLIP: NamedTest("passk_cli.study.paired_significance:run_sign_flip_test",
+    SIGN_FLIP: PairedTestDeclaration("passk_cli.study.paired_significance:run_sign_flip_test",
         "a sign-flip test",
                          "phipson2010"),
-    MID_P: NamedTest("passk_cli.study.paired_significance:run_mid_p_test",
+    MID_P: PairedTestDeclaration("passk_cli.study.paired_significance:run_mid_p_test",
         "the mid-p sign-flip test",
                     "mcnemar1947"),
-    T: NamedTest("passk_cli.study.paired_significance:run_paired_t_test", "a paired t test",
+    T: PairedTestDeclaration("passk_cli.study.paired_significance:run_paired_t_test",
+        "a paired t test",
         "student1908"),
-    WITHIN: NamedTest("passk_cli.study.paired_significance:run_attempt_permutation_test",
+    WITHIN: PairedTestDeclaration(
+        "passk_cli.study.paired_significance:run_attempt_permutation_test",
                       "permutation of attempts within tasks", "phipson2010"),
 }  # fmt: skip
 ADJUSTMENTS = (MIN_P, HOLM, BH, UNADJUSTED) = ("min-p", "holm", "bh", "none")

@@ -12,13 +12,13 @@ from passk_cli.report.data_types import AnswerSentence, Estimate
 from passk_cli.report.phrases import all_in_words, plural
 from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.result import Result
-from passk_cli.study.values import SeriesKey, common_reason
+from passk_cli.study.values import SeriesKey, first_or_combined_reason
 
 # Values that differ by at most _EQUAL are treated as equal. A sentence names at most _NAMED models.
 _EQUAL, _NAMED = 1e-12, 3
 
 
-class ExtremeValue(NamedTuple):
+class ModelsWithExtremeValue(NamedTuple):
     """The models that have the highest or the lowest value of a metric, or may have this value if
     outcomes are missing.
 
@@ -47,15 +47,17 @@ class ValueRange:
             for fact in facts
             if fact.estimate.value is None
         ]
-        self.reason = common_reason([*filter(None, (fact.estimate.reason for fact in facts)), ""])
+        self.reason = first_or_combined_reason(
+            [*filter(None, (fact.estimate.reason for fact in facts)), ""]
+        )
 
     @cached_property
-    def top(self) -> ExtremeValue:
+    def top(self) -> ModelsWithExtremeValue:
         """The series with the highest estimate."""
         return find_extreme(self.valued, self.groups, 1)
 
     @cached_property
-    def bottom(self) -> ExtremeValue:
+    def bottom(self) -> ModelsWithExtremeValue:
         """The series with the lowest estimate."""
         return find_extreme(self.valued, self.groups, -1)
 
@@ -123,7 +125,7 @@ def name_with_groups(series: SeriesKey, group_names: Sequence[str], joint: str =
     return series[0] + groups
 
 
-def results_with_nonempty_groups(facts: Sequence[Result]) -> Sequence[Result]:
+def results_of_named_groups(facts: Sequence[Result]) -> Sequence[Result]:
     """The results of the groups with a name, or all results if no group has a name."""
     return [fact for fact in facts if all(fact.series[1:])] or facts
 
@@ -151,10 +153,10 @@ def all_series_words(count: int, group_names: Sequence[str] = ()) -> str:
 
 def find_extreme(
     facts: Sequence[Result], group_names: Sequence[str] = (), sign: int = 1
-) -> ExtremeValue:
+) -> ModelsWithExtremeValue:
     """The models with the highest value (if sign is 1) or with the lowest value (if sign is −1).
     Groups without a name are used only if no group has a name."""
-    facts = results_with_nonempty_groups(facts)
+    facts = results_of_named_groups(facts)
     spans = np.sort(
         [[sign * float(end or 0.0) for end in f.estimate.range_ends] for f in facts], axis=1
     )
@@ -169,7 +171,9 @@ def find_extreme(
     first = facts[places[0]].estimate
     if not certain:
         low, high = sorted((sign * least, sign * most))
-        return ExtremeValue(
+        return ModelsWithExtremeValue(
             names, words, Estimate(low, range_upper_end=high, unit=first.unit), certain
         )
-    return ExtremeValue(names, words, first.without_interval if len(facts) > 1 else first, certain)
+    return ModelsWithExtremeValue(
+        names, words, first.without_interval if len(facts) > 1 else first, certain
+    )

@@ -25,9 +25,9 @@ from passk_cli.metrics.registry import (
     required_attempt_data,
     task_values,
 )
-from passk_cli.outcomes.attempts import AttemptValueCounts
+from passk_cli.outcomes.attempts import AttemptValuesByCell
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.data_types import Cell, number_or_range
+from passk_cli.report.data_types import Cell, number_or_range_cell
 from passk_cli.report.phrases import SeriesName, count_range, number_range, plural
 from passk_cli.study.confidence import Confidence
 from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
@@ -41,16 +41,16 @@ if TYPE_CHECKING:
 SeriesKey = tuple[str, ...]
 # Rows with averages over all groups have the group name AVERAGE_GROUP.
 AVERAGE_GROUP = "average"
-EMPTY_VALUES: Floats = np.empty(0)
-EMPTY_TASKS: Ints = np.empty(0, dtype=np.int64)
+EMPTY_VALUE_ARRAY: Floats = np.empty(0)
+EMPTY_TASK_INDEX_ARRAY: Ints = np.empty(0, dtype=np.int64)
 # UNPRICED_REASON is the reason why the cost of a model is unknown. If all attempts cost 0, the
 # price is probably missing.
 UNPRICED_REASON = "every attempt costs 0"
 NO_PASS_REASON = "no attempt passed"
-_JACKKNIFE_FIX = SuggestedFix({"--interval": "jackknife"}, "gives an interval")
+_USE_JACKKNIFE_FIX = SuggestedFix({"--interval": "jackknife"}, "gives an interval")
 
 
-class TooFewAttempts(str):
+class TooFewAttemptsReason(str):
     """A reason as text, which states that some tasks have too few attempts for a metric.
 
     condition : the condition that the tasks do not meet, for example "k=5".
@@ -59,7 +59,7 @@ class TooFewAttempts(str):
     short_task_count : number of tasks with too few attempts.
     tasks : number of all tasks.
 
-    >>> TooFewAttempts(5, "", np.array([3, 4]), 10)
+    >>> TooFewAttemptsReason(5, "", np.array([3, 4]), 10)
     'n=3–4 < k=5 on 2 of 10 tasks'
     """
 
@@ -69,7 +69,7 @@ class TooFewAttempts(str):
     short_task_count: int
     tasks: int
 
-    def __new__(cls, k: int | None, unsolved: str, n: Ints, tasks: int) -> TooFewAttempts:
+    def __new__(cls, k: int | None, unsolved: str, n: Ints, tasks: int) -> TooFewAttemptsReason:
         """Make the reason from `n`, which is the number of attempts at each task with too few
         attempts."""
         condition, least, most = f"k={k}{unsolved}", int(n.min()), int(n.max())
@@ -82,20 +82,20 @@ class TooFewAttempts(str):
         return reason
 
 
-def common_reason(reasons: Sequence[str]) -> str:
+def first_or_combined_reason(reasons: Sequence[str]) -> str:
     """The first of several reasons, or one combined reason if several models have too few attempts.
 
     >>> attempts = np.array([3, 3]), np.array([4] * 7)
-    >>> common_reason([TooFewAttempts(5, "", n, 9) for n in attempts])
+    >>> first_or_combined_reason([TooFewAttemptsReason(5, "", n, 9) for n in attempts])
     'n=3–4 < k=5 on 2 to 7 of 9 tasks, by model'
     """
     first = reasons[0]
-    if not isinstance(first, TooFewAttempts):
+    if not isinstance(first, TooFewAttemptsReason):
         return first
     similar = [
         reason
         for reason in reasons
-        if isinstance(reason, TooFewAttempts) and reason.condition == first.condition
+        if isinstance(reason, TooFewAttemptsReason) and reason.condition == first.condition
     ]
     if {*similar} == {first}:
         return first
@@ -137,9 +137,9 @@ class TaskValues:
     values: Floats
     reason: str = ""
     clusters: Ints | None = None
-    attempts: AttemptValueCounts | None = None
+    attempts: AttemptValuesByCell | None = None
     labels: JudgeLabels | None = None
-    uncorrected_values: Floats = field(default_factory=lambda: EMPTY_VALUES)
+    uncorrected_values: Floats = field(default_factory=lambda: EMPTY_VALUE_ARRAY)
     hidden_variance: float = 0.0
     label_degrees_of_freedom: int | None = None
     judge_error_rates: Sequence[tuple[int, int]] = ()
@@ -217,19 +217,19 @@ class TaskValues:
         """The mean of the values, or the range of the mean if missing outcomes may pass or fail."""
         if self.values_if_missing_pass is None:
             return self.mean
-        return number_or_range(self.mean, self.values_if_missing_pass.mean, self.metric.unit)
+        return number_or_range_cell(self.mean, self.values_if_missing_pass.mean, self.metric.unit)
 
     def restrict(self, tasks: Ints) -> TaskValues:
         """The values of the given tasks only."""
         at = np.searchsorted(self.tasks, tasks)
-        codes = None if self.clusters is None else _consecutive_codes(self.clusters[at])
+        codes = None if self.clusters is None else _codes_in_sorted_order(self.clusters[at])
         values = self.values[at] if self.has_values else self.values
         attempts = self.attempts and self.attempts.take_cells(at)
         reason = self.reason
         if self.metric.definition.is_ratio_of_means and attempts is not None:
             values, reason = self.metric.values_from_attempts(attempts), ""
             if np.isnan(values).any():
-                values, reason = EMPTY_VALUES, NO_PASS_REASON
+                values, reason = EMPTY_VALUE_ARRAY, NO_PASS_REASON
         subset = replace(
             self, tasks=tasks, n=self.n[at], c=self.c[at], values=values, clusters=codes,
             attempts=attempts, values_if_missing_pass=self.values_if_missing_pass
@@ -258,7 +258,7 @@ class TaskValues:
         return within_variance_from_attempts(self.metric, self.attempts, self.values)
 
     @property
-    def mixed_tasks(self) -> Bools:
+    def mixed_task_mask(self) -> Bools:
         """For each task, whether attempts differ in the outcome or in the data of the metric."""
         passing: Bools = (self.c > 0) & (self.c < self.n)
         return passing if self.attempts is None else np.diff(self.attempts.cell_offsets) > 1
@@ -316,8 +316,8 @@ class TaskValues:
             attempt_variances=self.within_task_variance if fixed else None,
             clusters=self.clusters,
             resampled_means=self.simulated_means(confidence) if repeated else None,
-            mixed_task_count=int(self.mixed_tasks.sum()) if fixed else 0,
-            metric_counts=self.hull_interval_counts if fixed else (),
+            mixed_task_count=int(self.mixed_task_mask.sum()) if fixed else 0,
+            metrics_with_attempt_counts=self.hull_interval_counts if fixed else (),
             hidden_variance=self.hidden_variance,
             label_degrees_of_freedom=self.label_degrees_of_freedom,
             labelled_values_near_bound=self.labelled_values_near_bound,
@@ -342,8 +342,8 @@ class TaskValues:
         """
         if self.attempts is not None:
             problem = f"passk cannot resample {self.metric.name} for the population these-tasks"
-            raise ParameterError(problem, name="invalid-method", settles=[_JACKKNIFE_FIX])
-        refuse_many_attempts("percentile for these tasks", int(self.n.max()), _JACKKNIFE_FIX)
+            raise ParameterError(problem, name="invalid-method", settles=[_USE_JACKKNIFE_FIX])
+        refuse_many_attempts("percentile for these tasks", int(self.n.max()), _USE_JACKKNIFE_FIX)
         sizes = np.unique(self.n).tolist()
         tables = [self.metric.values(np.full(s + 1, s), np.arange(s + 1)) for s in sizes]
         draws = confidence.resamples, confidence.seed
@@ -396,7 +396,7 @@ def compute_values(
         computed = dict(zip(computable, task_values(computable, n, c, attempts), strict=True))
         for metric in metrics:
             bag = attempts.get(metric.definition.required_attempt_data)
-            entry = TaskValues(series, metric, tasks, n, c, EMPTY_VALUES, "", clusters, bag)
+            entry = TaskValues(series, metric, tasks, n, c, EMPTY_VALUE_ARRAY, "", clusters, bag)
             if metric in computed:
                 entry = replace(entry, values=computed[metric])
             else:
@@ -404,17 +404,19 @@ def compute_values(
             if entry.reason:
                 pass
             elif metric.definition.amount_unit == "$" and bag is not None and not bag.value.any():
-                entry = replace(entry, values=EMPTY_VALUES, reason=UNPRICED_REASON, attempts=None)
+                entry = replace(
+                    entry, values=EMPTY_VALUE_ARRAY, reason=UNPRICED_REASON, attempts=None
+                )
             elif metric.definition.is_ratio_of_means and not entry.c.any():
-                entry = replace(entry, values=EMPTY_VALUES, reason=NO_PASS_REASON)
+                entry = replace(entry, values=EMPTY_VALUE_ARRAY, reason=NO_PASS_REASON)
             elif entry.n.min() < metric.k and np.isnan(entry.values).any():
                 entry = _with_enough_attempts(entry, short_tasks)
             if labels is not None:
                 entry = correct_by_labels(
                     entry, labels.for_tasks(np.searchsorted(tasks, entry.tasks))
                 )
-            elif counts.read_facts.judge_errors:
-                entry = correct_by_error_rates(entry, counts.read_facts.judge_errors)
+            elif counts.read_facts.judge_error_counts:
+                entry = correct_by_error_rates(entry, counts.read_facts.judge_error_counts)
             all_values.append(entry)
     return all_values
 
@@ -434,7 +436,7 @@ def _values_with_missing_outcomes(
 
 
 def _partly_known_amounts(
-    metrics: Sequence[Metric], attempts: Mapping[str, AttemptValueCounts], total: int
+    metrics: Sequence[Metric], attempts: Mapping[str, AttemptValuesByCell], total: int
 ) -> dict[str, tuple[Ints, Ints, Ints]]:
     for role in {
         metric.definition.required_attempt_data
@@ -449,7 +451,7 @@ def _partly_known_amounts(
                 settles=MISSING_COST_FIXES,
             )  # fmt: skip
     return {
-        role: cells_with_known_amounts(bag) for role, bag in attempts.items()
+        role: cells_with_any_known_amount(bag) for role, bag in attempts.items()
         if role in AMOUNT_UNITS_AND_NOUNS and bag.count.sum() < total
     }  # fmt: skip
 
@@ -460,9 +462,9 @@ def _with_enough_attempts(entry: TaskValues, short_tasks: str) -> TaskValues:
     # A metric such as first@k has a value at a task with too few attempts if one of the attempts
     # passes.
     unsolved = "" if metric.definition.exchangeable else " and no pass"
-    reason = TooFewAttempts(metric.k, unsolved, few, len(entry.n))
+    reason = TooFewAttemptsReason(metric.k, unsolved, few, len(entry.n))
     if short_tasks == "empty" or not enough.any():
-        return replace(entry, values=EMPTY_VALUES, reason=reason, attempts=None)
+        return replace(entry, values=EMPTY_VALUE_ARRAY, reason=reason, attempts=None)
     return replace(entry.restrict(entry.tasks[enough]), reason=reason)
 
 
@@ -492,14 +494,14 @@ def correct_by_labels(judged: TaskValues, labels: JudgeLabels) -> TaskValues:
         judged, labels=labels, uncorrected_values=metric.values(labels.n, labels.c)
     )
     if labels.is_complete:
-        values = metric.values(labels.n, labels.passing_labels)
+        values = metric.values(labels.n, labels.passing_label_counts_by_task)
         return replace(
-            with_labels, c=labels.passing_labels, values=values, hidden_variance=0.0,
+            with_labels, c=labels.passing_label_counts_by_task, values=values, hidden_variance=0.0,
             label_degrees_of_freedom=None,
             labelled_values_near_bound=None
         )  # fmt: skip
     if reason := labels.refusal_reason(metric):
-        return replace(with_labels, values=EMPTY_VALUES, reason=reason)
+        return replace(with_labels, values=EMPTY_VALUE_ARRAY, reason=reason)
     return replace(with_labels, **labels.corrected(metric)._asdict())
 
 
@@ -508,24 +510,24 @@ def correct_by_error_rates(judged: TaskValues, errors: Sequence[tuple[int, int]]
     rates at other attempts."""
     if judged.metric not in (Metric("pass@", 1), Metric("pass^", 1)):
         reason = "labels of other attempts can correct only metrics with k = 1"
-        return replace(judged, values=EMPTY_VALUES, reason=reason, attempts=None)
-    from passk_cli.inference.judge_correction import correct_by_judge_error_rates
+        return replace(judged, values=EMPTY_VALUE_ARRAY, reason=reason, attempts=None)
+    from passk_cli.inference.judge_correction import correct_pass_at_1_by_error_rates
 
-    values = correct_by_judge_error_rates(judged.n, judged.c, errors)
+    values = correct_pass_at_1_by_error_rates(judged.n, judged.c, errors)
     if values is None:
         reason = "the judge passes correct attempts hardly more often than wrong attempts"
-        return replace(judged, values=EMPTY_VALUES, reason=reason)
+        return replace(judged, values=EMPTY_VALUE_ARRAY, reason=reason)
     return replace(
         judged, uncorrected_values=judged.values, judge_error_rates=errors, **values._asdict()
     )
 
 
-def cells_with_known_amounts(attempts: AttemptValueCounts) -> tuple[Ints, Ints, Ints]:
+def cells_with_any_known_amount(attempts: AttemptValuesByCell) -> tuple[Ints, Ints, Ints]:
     """The cells that have attempts with a known amount, and the numbers of attempts and passes
     among these attempts.
 
-    >>> cells_with_known_amounts(AttemptValueCounts.from_rows([0, 2], [0.5, 1.0], [2, 1], [1, 0],
-    ...     cells=3))
+    >>> attempts = AttemptValuesByCell.from_rows([0, 2], [0.5, 1.0], [2, 1], [1, 0], cells=3)
+    >>> cells_with_any_known_amount(attempts)
     (array([0, 2]), array([2, 1]), array([1, 0]))
     """
     cells = np.flatnonzero(np.diff(attempts.cell_offsets))
@@ -544,7 +546,7 @@ def _from_known_amounts(entry: TaskValues, cells: Ints, n: Ints, c: Ints) -> Tas
             f"no attempt has {AMOUNT_UNITS_AND_NOUNS[metric.definition.required_attempt_data][1]}"
         )
         return replace(entry, attempts=None, reason=reason)
-    codes = None if entry.clusters is None else _consecutive_codes(entry.clusters[cells])
+    codes = None if entry.clusters is None else _codes_in_sorted_order(entry.clusters[cells])
     known_attempts = bag.take_cells(cells)
     (values,) = task_values(
         (metric,), n, c, {metric.definition.required_attempt_data: known_attempts}
@@ -575,7 +577,7 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
         )  # fmt: skip
 
 
-def attempts_of(counts: Counts, role: str, cells: slice) -> AttemptValueCounts:
+def attempts_of(counts: Counts, role: str, cells: slice) -> AttemptValuesByCell:
     """The data of single attempts in some cells, for example scores or answers.
 
     Errors: DataError if the counts do not contain the requested data.
@@ -592,8 +594,8 @@ def cluster_codes(counts: Counts, tasks: Ints) -> Ints | None:
     without clusters."""
     if counts.clusters is None:
         return None
-    return _consecutive_codes(np.array(counts.clusters)[tasks])
+    return _codes_in_sorted_order(np.array(counts.clusters)[tasks])
 
 
-def _consecutive_codes(names: NDArray[Any]) -> Ints:
+def _codes_in_sorted_order(names: NDArray[Any]) -> Ints:
     return np.unique(names, return_inverse=True)[1]

@@ -36,9 +36,9 @@ LARGEST_TASK = 1 << 20
 # would grow without limit.
 LARGEST_SPREAD, LARGEST_GAMMA, LARGEST_K = 16384.0, 20.0, 10**9
 
-# The tasks that passk leaves out have a total weight of _NEGLIGIBLE_TASK_WEIGHT, which is below the
-# rounding error of a sum.
-_NEGLIGIBLE_TASK_WEIGHT = 2.0**-60
+# The tasks that passk leaves out have a total weight of _TOTAL_WEIGHT_OF_OMITTED_TASKS, which is
+# below the rounding error of a sum.
+_TOTAL_WEIGHT_OF_OMITTED_TASKS = 2.0**-60
 # The search for the best temperature uses steps of _LOG_TEMPERATURE_STEP in log T, because a peak
 # of pass@k is wider than one step.
 _LOG_TEMPERATURE_STEP = 0.4
@@ -52,13 +52,13 @@ class ToyTasks:
     The tasks c and −c are equally hard and share one entry. The weights sum to 1.
     """
 
-    task_integers: Floats
+    absolute_task_integers: Floats
     weights: Floats
 
     @property
     def spread(self) -> float:
         """The standard deviation of the task integers c, weighted by w: √(Σ w c²)."""
-        return math.sqrt(float(self.weights @ self.task_integers**2))
+        return math.sqrt(float(self.weights @ self.absolute_task_integers**2))
 
 
 class BestTemperature(NamedTuple):
@@ -96,28 +96,28 @@ def log_probability(c: ArrayLike, temperature: float) -> Floats:
     return -(np.asarray(c, dtype=np.float64) ** 2) / (2 * t) - _log_sum_and_second_moment(t)[0]
 
 
-def second_moment(temperature: float) -> float:
+def second_moment_of_generations(temperature: float) -> float:
     """The mean E g² of g² over the generations at temperature T.
 
     For T ≥ 1, the mean differs from T by at most 3e-7. The derivative of the log-probability of c
     is d/dT log p(c|T) = (c² − E g²) / 2T². A higher T therefore makes a task c easier exactly if
     E g² < c².
 
-    >>> round(second_moment(1.0), 6), round(second_moment(0.1), 6)
+    >>> round(second_moment_of_generations(1.0), 6), round(second_moment_of_generations(0.1), 6)
     (1.0, 0.013297)
     """
     return _log_sum_and_second_moment(_checked_positive(temperature))[1]
 
 
-def temperature_of_moment(moment: float) -> float:
-    """The temperature T at which `second_moment` equals `moment`.
+def temperature_at_generation_moment(moment: float) -> float:
+    """The temperature T at which `second_moment_of_generations` equals `moment`.
 
     For the moment c², the result is the best temperature T* of a single task c. For every k,
     pass@k = 1 − (1−p)^k increases with the success rate p. T* of a single task therefore maximises
     p(c|T) and does not depend on k. The temperature is 0 for a moment of 0.
 
-    >>> temperature_of_moment(0), round(temperature_of_moment(1), 6), temperature_of_moment(30**2)
-    (0.0, 1.0, 900.0)
+    >>> [round(temperature_at_generation_moment(moment), 6) for moment in (0, 1, 30**2)]
+    [0.0, 1.0, 900.0]
     """
     from scipy.optimize import brentq
 
@@ -126,7 +126,9 @@ def temperature_of_moment(moment: float) -> float:
     if moment >= 2:
         return float(moment)
     low = 0.5 / math.log(4 / moment)
-    return float(brentq(lambda t: second_moment(t) - moment, low, 3.0, xtol=1e-14, rtol=1e-14))
+    return float(
+        brentq(lambda t: second_moment_of_generations(t) - moment, low, 3.0, xtol=1e-14, rtol=1e-14)
+    )
 
 
 def gaussian_tasks(scale: float) -> ToyTasks:
@@ -137,8 +139,10 @@ def gaussian_tasks(scale: float) -> ToyTasks:
     16.0
     """
     # Tasks with |c| above `reach` are left out, because their weight is negligible.
-    reach = _checked_positive(scale) * math.sqrt(-2 * math.log(_NEGLIGIBLE_TASK_WEIGHT))
-    return _symmetric_tasks(np.arange(math.ceil(reach) + 1.0), lambda c: -(c**2) / (2 * scale**2))
+    reach = _checked_positive(scale) * math.sqrt(-2 * math.log(_TOTAL_WEIGHT_OF_OMITTED_TASKS))
+    return _tasks_of_both_signs(
+        np.arange(math.ceil(reach) + 1.0), lambda c: -(c**2) / (2 * scale**2)
+    )
 
 
 def exponential_tasks(scale: float) -> ToyTasks:
@@ -148,8 +152,8 @@ def exponential_tasks(scale: float) -> ToyTasks:
     >>> round(exponential_tasks(16.0).spread, 6)
     22.623735
     """
-    reach = -math.log(_NEGLIGIBLE_TASK_WEIGHT) * _checked_positive(scale)
-    return _symmetric_tasks(np.arange(math.ceil(reach) + 1.0), lambda c: -c / scale)
+    reach = -math.log(_TOTAL_WEIGHT_OF_OMITTED_TASKS) * _checked_positive(scale)
+    return _tasks_of_both_signs(np.arange(math.ceil(reach) + 1.0), lambda c: -c / scale)
 
 
 def power_law_tasks(gamma: float, largest: int) -> ToyTasks:
@@ -161,7 +165,7 @@ def power_law_tasks(gamma: float, largest: int) -> ToyTasks:
     ([0.8, 0.2], 1.6)
     """
     _checked_positive(gamma)
-    return _symmetric_tasks(np.arange(1.0, largest + 1.0), lambda c: -gamma * np.log(c))
+    return _tasks_of_both_signs(np.arange(1.0, largest + 1.0), lambda c: -gamma * np.log(c))
 
 
 def tasks_of_spread(family: str, spread: float, gamma: float = 2.0) -> ToyTasks:
@@ -185,7 +189,7 @@ def tasks_of_spread(family: str, spread: float, gamma: float = 2.0) -> ToyTasks:
     if not 0 < gamma <= LARGEST_GAMMA:
         raise ParameterError(f"gamma must be above 0 and at most {LARGEST_GAMMA:g}; got {gamma:g}")
     if family == "gaussian":
-        return gaussian_tasks(math.sqrt(temperature_of_moment(spread**2)))
+        return gaussian_tasks(math.sqrt(temperature_at_generation_moment(spread**2)))
     if family == "exponential":
         return exponential_tasks(0.5 / math.asinh(math.sqrt(0.5) / spread))
     c = np.arange(1.0, LARGEST_TASK + 1)
@@ -213,11 +217,11 @@ def expected_pass_at_k(tasks: ToyTasks, k: int, temperature: float) -> float:
     0.6477
     """
     if temperature == 0:
-        return float(tasks.weights[tasks.task_integers == 0].sum())
+        return float(tasks.weights[tasks.absolute_task_integers == 0].sum())
     # A task with |c| above `reach` passes with a probability of at most 1e-20.
     reach = math.sqrt(2 * temperature * (math.log(k) + 46))
-    reached = slice(0, int(np.searchsorted(tasks.task_integers, reach, side="right")))
-    failing = _log_failure_probability(tasks.task_integers[reached], temperature)
+    reached = slice(0, int(np.searchsorted(tasks.absolute_task_integers, reach, side="right")))
+    failing = _log_failure_probability(tasks.absolute_task_integers[reached], temperature)
     return -float(tasks.weights[reached] @ np.expm1(k * failing))
 
 
@@ -229,7 +233,7 @@ def best_temperatures(tasks: ToyTasks, ks: Sequence[int]) -> list[BestTemperatur
     easier. The search evaluates pass@k at steps of 0.4 in log T. Near the best step, Brent's method
     finds the zero of the derivative Σ w (1−p)^(k−1) p (c² − E g²). T* is therefore accurate to
     about 1e-12. A search for the maximum would be accurate only to about 1e-6. If all tasks have
-    the same |c|, T* is the same for all k (see `temperature_of_moment`).
+    the same |c|, T* is the same for all k (see `temperature_at_generation_moment`).
 
     ks : whole numbers from 1 to 10⁹.
     Errors: ParameterError for a k above 10⁹.
@@ -239,8 +243,8 @@ def best_temperatures(tasks: ToyTasks, ks: Sequence[int]) -> list[BestTemperatur
     """
     if max(ks) > LARGEST_K:
         raise ParameterError(f"k must be at most {LARGEST_K:,} in the toy model; got {max(ks)}")
-    c = tasks.task_integers[tasks.weights > 0]
-    low, high = (temperature_of_moment(float(end) ** 2) for end in (c[0], c[-1]))
+    c = tasks.absolute_task_integers[tasks.weights > 0]
+    low, high = (temperature_at_generation_moment(float(end) ** 2) for end in (c[0], c[-1]))
     if low == high:
         return [BestTemperature(low, expected_pass_at_k(tasks, k, low)) for k in ks]
     low = low or 0.5 / math.log(1e18 * max(ks))
@@ -253,7 +257,9 @@ def best_temperatures(tasks: ToyTasks, ks: Sequence[int]) -> list[BestTemperatur
     ]
 
 
-def fit_power_law(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> PowerLawFit:
+def fit_best_temperature_power_law(
+    k: ArrayLike, s: ArrayLike, temperature: ArrayLike
+) -> PowerLawFit:
     """Fit a power law to best temperatures T* by linear regression of log T* on log k and log s.
 
     k, s, temperature : three arrays of positive numbers, with one entry per point. The arrays
@@ -261,7 +267,7 @@ def fit_power_law(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> PowerLa
     Errors: ParameterError for fewer than 4 points, or if k and s do not vary independently.
 
     >>> k, s = np.array([2, 4, 8, 2, 4]), np.array([1, 1, 1, 3, 3])
-    >>> fit = fit_power_law(k, s, 0.5 * k**0.7 * s**1.3)
+    >>> fit = fit_best_temperature_power_law(k, s, 0.5 * k**0.7 * s**1.3)
     >>> [round(v, 6) for v in (fit.factor, fit.k_exponent, fit.spread_exponent, fit.r2)]
     [0.5, 0.7, 1.3, 1.0]
     """
@@ -284,12 +290,12 @@ class BestTemperaturePoint(NamedTuple):
     """The best temperature of one set of tasks for one k, and pass@k at this temperature.
 
     The temperature is None if pass@k is at least 1 − 1e-12. If the family is not a power law, the
-    exponent `gamma` and `largest_task` (the largest |c|) are None.
+    exponent `gamma` and `largest_task_integer` (the largest |c|) are None.
     """
 
     family: str
     gamma: float | None
-    largest_task: int | None
+    largest_task_integer: int | None
     spread: float
     k: int
     temperature: float | None
@@ -298,7 +304,7 @@ class BestTemperaturePoint(NamedTuple):
     @property
     def is_in_fit(self) -> bool:
         """Whether k and pass@k of the point are in the range that the regression uses."""
-        scaling = self.largest_task is None or self.k > POWER_LAW_FIT_ABOVE_K
+        scaling = self.largest_task_integer is None or self.k > POWER_LAW_FIT_ABOVE_K
         return scaling and FIT_PASS_AT_K_RANGE[0] < self.pass_at_k < FIT_PASS_AT_K_RANGE[1]
 
 
@@ -310,7 +316,7 @@ def best_temperature_points(
     gamma : the exponent of the weights, used only if the family is a power law.
     """
     exponent, largest = (
-        (gamma, int(tasks.task_integers[-1])) if family == "power-law" else (None, None)
+        (gamma, int(tasks.absolute_task_integers[-1])) if family == "power-law" else (None, None)
     )
     spread = tasks.spread
     return [
@@ -321,7 +327,7 @@ def best_temperature_points(
     ]
 
 
-def task_sets_on_grid(family: str, gamma: float) -> list[ToyTasks]:
+def task_sets_at_grid_scales(family: str, gamma: float) -> list[ToyTasks]:
     """The tasks of a family at each scale of the grid. For a power law, the scales are spreads.
     Spreads that the power law cannot reach are left out."""
     scaled: dict[str, Callable[[float], ToyTasks]] = {
@@ -346,7 +352,7 @@ def _checked_positive(value: float) -> float:
     return value
 
 
-def _symmetric_tasks(c: Floats, log_weights: Callable[[Floats], Floats]) -> ToyTasks:
+def _tasks_of_both_signs(c: Floats, log_weights: Callable[[Floats], Floats]) -> ToyTasks:
     weights = np.exp(log_weights(c))
     weights[c > 0] *= 2
     return ToyTasks(c, weights / weights.sum())
@@ -394,7 +400,9 @@ def _refined_best_temperature(tasks: ToyTasks, k: int, scan: Floats, at: int) ->
 
 
 def _pass_at_k_slope(tasks: ToyTasks, k: int, t: float) -> float:
-    logs = log_probability(tasks.task_integers, t)
-    exponents = logs + (k - 1) * _log_failure_probability(tasks.task_integers, t)
-    gains = np.exp(exponents - exponents.max()) * (tasks.task_integers**2 - second_moment(t))
+    logs = log_probability(tasks.absolute_task_integers, t)
+    exponents = logs + (k - 1) * _log_failure_probability(tasks.absolute_task_integers, t)
+    gains = np.exp(exponents - exponents.max()) * (
+        tasks.absolute_task_integers**2 - second_moment_of_generations(t)
+    )
     return float(tasks.weights @ gains)

@@ -17,7 +17,12 @@ import passk_cli
 from passk_cli import limits
 from passk_cli.errors import ParameterError
 from passk_cli.inference.discordance import score_limits, suissa_shuster
-from passk_cli.inference.ranking import compact_letters, first_lead_change, lead_shares, rank_limits
+from passk_cli.inference.ranking import (
+    compact_letters,
+    first_k_of_lead_change,
+    lead_shares,
+    rank_limits,
+)
 from passk_cli.study import rank_resampling
 from tests.conftest import CRUXEVAL, SAMPLES, Passk, Write, records
 
@@ -548,7 +553,7 @@ def test_letters_say_exactly_what_the_tests_say(count: int, rng: object) -> None
 def test_ranks_and_best() -> None:
     draws = np.array([[3.0, 2.0, 1.0]] * 90 + [[2.0, 3.0, 1.0]] * 8 + [[1.0, 1.0, 1.0]] * 2)
     np.testing.assert_allclose(lead_shares(draws), [0.9 + 0.02 / 3, 0.08 + 0.02 / 3, 0.02 / 3])
-    assert first_lead_change(np.zeros((1, 3))).tolist() == [np.inf]
+    assert first_k_of_lead_change(np.zeros((1, 3))).tolist() == [np.inf]
 
 
 def test_more_pairs_than_can_be_compared_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.sampling_variance import difference_variance_floor
 from passk_cli.metrics.registry import Metric, MetricChange, parse_change
-from passk_cli.outcomes.attempts import AttemptValueCounts
+from passk_cli.outcomes.attempts import AttemptValuesByCell
 from tests.conftest import SAMPLES, Passk, Write, records
 
 WARM = [SAMPLES / "cruxeval.jsonl.gz", "--where", "temperature > 0.5"]
@@ -267,7 +267,7 @@ def test_a_change_is_a_metric() -> None:
         assert (values >= low - 1e-12).all()
         assert (values <= high + 1e-12).all()
     assert gain.bounds == (0.0, pytest.approx(0.9))
-    bag = AttemptValueCounts(
+    bag = AttemptValuesByCell(
         np.array([0, 2]), np.array([0.0, 1.0]), np.array([2, 2]), np.array([0, 2])
     )
     pair = parse_change("pass@2:distinct-pass@2")

@@ -21,7 +21,7 @@ import passk_cli
 from passk_cli import Counts
 from passk_cli.files.formats import recognise_format
 from passk_cli.files.formats.format import file_with_detected_structure
-from passk_cli.files.sources.arguments import expand_arguments
+from passk_cli.files.sources.arguments import sources_of_arguments
 from tests.conftest import SAMPLES, Passk, Write, jsonl, long_cases
 from tests.files.formats.cells import DATA
 
@@ -146,7 +146,7 @@ def test_what_harnesses_write_reads_back(
     counts = passk_cli.read(DATA / fixture, **options)
     by = options.get("by", ())
     table = convert(DATA / fixture, tmp_path / f"table.{form}", **options)
-    (source,) = expand_arguments([str(table)], tmp_path / "spool")
+    (source,) = sources_of_arguments([str(table)], tmp_path / "spool")
     assert recognise_format(file_with_detected_structure(source)) is None
     assert_same(counts, passk_cli.read(table, by=by))
     # Converted once more, it is the same table.
@@ -368,7 +368,7 @@ def test_every_eval_ever(
 ) -> None:
     counts = passk_cli.read(fixture, **options)
     file = convert(fixture, tmp_path / "a.jsonl", form="every-eval-ever", **options)
-    (source,) = expand_arguments([str(file)], tmp_path / "spool")
+    (source,) = sources_of_arguments([str(file)], tmp_path / "spool")
     recognised_format = recognise_format(file_with_detected_structure(source))
     assert recognised_format is not None
     assert recognised_format[1].name == "every-eval-ever"

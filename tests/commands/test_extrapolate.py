@@ -15,7 +15,7 @@ from passk_cli.charts.picture import picture_bytes
 from passk_cli.commands.extrapolate.view import ExtrapolateRunner
 from passk_cli.errors import DataError
 from passk_cli.inference.extrapolation import Extrapolation
-from passk_cli.metrics.pass_k import pass_hat_k_pairs
+from passk_cli.metrics.pass_k import pass_hat_k_per_pair
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import style
 from passk_cli.report.data_types import ALWAYS, Estimate, Limits, Report
@@ -152,7 +152,7 @@ def test_a_target_within_the_attempts_is_read_off_the_data() -> None:
     assert (at["estimate"], at["low"], at["high"], at["note"]) == (1, 1, 1, "")
     k = int(hat["estimate"])  # type: ignore[call-overload]
     assert 1 <= k < 20
-    means = [float(pass_hat_k_pairs(counts.n, counts.c, j).mean()) for j in (k, k + 1)]
+    means = [float(pass_hat_k_per_pair(counts.n, counts.c, j).mean()) for j in (k, k + 1)]
     assert means[0] >= target > means[1]
 
 

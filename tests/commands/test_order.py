@@ -17,7 +17,7 @@ from passk_cli.commands.order.view import OrderRunner
 from passk_cli.commands.runner import SharedOptions
 from passk_cli.files.request import Request
 from passk_cli.metrics.pass_k import pass_at_k
-from passk_cli.outcomes.attempts import AttemptValueCounts
+from passk_cli.outcomes.attempts import AttemptValuesByCell
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Report
 from passk_cli.study.analysis import Analysis
@@ -299,7 +299,7 @@ def test_variance_of_first_minus_pass_is_that_of_a_random_order() -> None:
 def test_attempts_at_one_time() -> None:
     counts = counted(m=[[1, 0, 0], [1, 1, 0]])
     # The last two of the first task fail, the first two of the second pass, each at one time.
-    merged = AttemptValueCounts(
+    merged = AttemptValuesByCell(
         np.array([0, 2, 4]),
         np.array([0.0, 1.0, 0.0, 2.0]),
         np.array([1, 2, 2, 1]),

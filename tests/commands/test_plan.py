@@ -219,7 +219,9 @@ def test_other_metrics_of_counts() -> None:
         odds = values.expected * (1 - values.expected)
         step = half_lattice_distance(n, 4) if metric.family == "gpass@" else 0.0
         variance = 2 * (values.variance(n) - 0.5 * values.between_variance)
-        test = PairedTest(variance, continuity_correction=step, variance_decrease=1 / (4 * odds))
+        test = PairedTest(
+            variance, continuity_correction=step, decrease_per_squared_difference=1 / (4 * odds)
+        )
         assert test.power(least, 100) == pytest.approx(0.8)
 
 

@@ -16,7 +16,7 @@ from passk_cli.commands.tasks.matrix import (
     task_rate_matrices,
 )
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.flips import NamedSeries, find_flips
+from passk_cli.study.flips import NamedSeries, compute_flips_of_pairs
 from tests.conftest import SAMPLES, Golden, Passk, Write
 
 TAU = SAMPLES / "tau_airline.csv"
@@ -129,10 +129,12 @@ def test_flips_are_counted_beside_what_chance_makes() -> None:
 def test_one_attempt_each_does_not_tell_what_chance_makes() -> None:
     rows = counts_of(a="1/1 0/1", b="0/1 1/1", c="1/1 1/1", d="0/1 0/1")
     counts = passk_cli.read(rows)
-    (flips,) = find_flips([(NamedSeries(counts, 0, "new"), NamedSeries(counts, 1, "old"))])
+    (flips,) = compute_flips_of_pairs(
+        [(NamedSeries(counts, 0, "new"), NamedSeries(counts, 1, "old"))]
+    )
     assert (
         flips.flip_count,
-        flips.expected_chance_flips,
+        flips.expected_repeated_task_flips,
         flips.max_expected_single_attempt_flips,
     ) == (2, 0.0, 2.0)
     with pytest.warns(passk_cli.PasskWarning, match="no single task can be significant"):

@@ -17,11 +17,11 @@ from passk_cli.commands.temperature.best_temperatures import (
 from passk_cli.commands.temperature.toy import DEFAULT_KS, fit_report, toy_report
 from passk_cli.commands.temperature.view import TemperatureRunner
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.sources.path_templates import PathTemplate, temperature_template
+from passk_cli.files.sources.path_templates import PathTemplate, template_and_temperature
 from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import style
-from passk_cli.report.data_types import Estimate, Phrase, Report
+from passk_cli.report.data_types import Estimate, PhraseCell, Report
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.significance_options import ALL, ComparisonOptions
@@ -72,7 +72,7 @@ def toy_counts(heats: list[float], n: int, tasks: int, seed: int) -> Counts:
     """Gaussian tasks of spread 16 answered by the toy model."""
     rng = np.random.default_rng(seed)
     family = gaussian_tasks(16.0)
-    hard = rng.choice(family.task_integers, size=tasks, p=family.weights)
+    hard = rng.choice(family.absolute_task_integers, size=tasks, p=family.weights)
     return counts_of(
         [
             ("toy", f"{heat:g}", f"t{t}", n, int(c))
@@ -264,7 +264,7 @@ def test_ties_go_to_the_lowest_temperature() -> None:
     ],
 )  # fmt: skip
 def test_templates_from_names(name: str, expected: tuple[str, str] | None) -> None:
-    assert temperature_template(name) == expected
+    assert template_and_temperature(name) == expected
     if expected:
         columns = PathTemplate(expected[0]).column_values(name)
         assert columns is not None
@@ -333,8 +333,10 @@ def test_the_table_has_the_best_temperature_and_its_lead() -> None:
     assert {table.visibility for table in rivals} == {"full"}
     assert all(column.meaning for table in report.tables for column in table.columns)
     a, b = first.rows
-    assert a[1] == Phrase((Estimate(0.75), " at 0.2"))
-    assert [cell.verdict_sign for cell in (a[2], b[2]) if isinstance(cell, Estimate)] == ["", "~"]
+    assert a[1] == PhraseCell((Estimate(0.75), " at 0.2"))
+    assert [
+        cell.tie_or_equivalence_sign for cell in (a[2], b[2]) if isinstance(cell, Estimate)
+    ] == ["", "~"]
     assert "~: not significant" in report.context
 
 

@@ -20,7 +20,7 @@ import pytest
 import passk_cli
 from passk_cli.commands.watch.interim_looks import InterimLook, InterimLooksRecord
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.inference.alpha_spending import level_at_boundary, z_boundaries
+from passk_cli.inference.alpha_spending import confidence_level_at_boundary, z_boundaries
 from tests.conftest import ROOT, SAMPLES, CommandResult, Golden, Passk, Write, jsonl, long_cases
 
 TASKS = [f"t{at:02}" for at in range(60)]
@@ -90,7 +90,9 @@ def test_the_interval_is_that_of_a_gate_at_the_level_of_the_look(
     row = json.loads(first.watch("--every", "10", "-f", "json", rule="pass@1=0.9").out)["rows"][0]
     limit = z_boundaries(tuple(size / 60 for size in range(10, 61, 10)), 0.05)[2]
     with pytest.warns(passk_cli.PasskWarning, match="cannot pass"):
-        gate = passk_cli.gate(str(first.path), minimum="pass@1=0.9", level=level_at_boundary(limit))
+        gate = passk_cli.gate(
+            str(first.path), minimum="pass@1=0.9", level=confidence_level_at_boundary(limit)
+        )
     assert row["boundary"] == limit
     assert [row["low"], row["high"]] == gate.frame.loc[0, ["low", "high"]].tolist()
 

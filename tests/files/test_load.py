@@ -31,7 +31,7 @@ from passk_cli.files.roles import (
     PASS_WORDS,
     SETTING_COLUMN_NAMES,
 )
-from passk_cli.files.sources.arguments import expand_arguments
+from passk_cli.files.sources.arguments import sources_of_arguments
 from passk_cli.files.sources.source import MAX_NESTING
 from passk_cli.study.data_notes import reading_notes
 from tests.conftest import ROOT, SAMPLES, Passk, Write, long_cases, mark_long_except
@@ -147,7 +147,7 @@ def test_unicode_line_separators_do_not_end_a_line_of_json(write: Write, mark: s
 def test_unicode_line_separators_do_not_end_a_row_of_csv(write: Write, mark: str) -> None:
     path = write("m.csv", f"te{mark}xt,task,passed\n{mark},a,1\nx{mark}y,b,0\n")
     assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
-    assert detect_layout(duckdb.connect(), expand_arguments([path], path.parent)[0],
+    assert detect_layout(duckdb.connect(), sources_of_arguments([path], path.parent)[0],
     None).kinds_by_column == {
         f"te{mark}xt": {"text"}, "task": {"text"}, "passed": {"number"},
     }  # fmt: skip
@@ -694,7 +694,7 @@ def test_a_text_is_not_a_number(write: Write, tmp_path: Path, suffix: str) -> No
 
 @pytest.mark.parametrize("call", [
     "random() < 2", "version() <> 'x'", "current_setting('threads') <> ''", "now() IS NOT NULL",
-    "task = 'a' OR length(VERSION()) > 0",
+    "task = 'a' OR length(FOOTER_VERSION_TEXT()) > 0",
 ])  # fmt: skip
 def test_a_condition_allows_only_listed_functions(write: Write, call: str) -> None:
     with pytest.raises(ParameterError, match=r"\(\) is not allowed in a condition; "):

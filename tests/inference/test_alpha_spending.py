@@ -9,8 +9,8 @@ from scipy import stats
 from passk_cli.inference.alpha_spending import (
     SMALLEST_LOOK_ALPHA,
     alpha_spent,
-    decision_chances,
-    level_at_boundary,
+    confidence_level_at_boundary,
+    pass_fail_chances_at_last_look,
     z_boundaries,
 )
 
@@ -53,7 +53,9 @@ def test_a_look_that_may_spend_too_little_leaves_it_to_the_next() -> None:
 
 
 def test_one_look_at_the_end_is_an_ordinary_interval() -> None:
-    assert level_at_boundary(z_boundaries((1.0,), 0.05)[0]) == pytest.approx(0.95, abs=1e-6)
+    assert confidence_level_at_boundary(z_boundaries((1.0,), 0.05)[0]) == pytest.approx(
+        0.95, abs=1e-6
+    )
 
 
 def test_the_forecast_is_the_share_of_simulated_ends() -> None:
@@ -62,14 +64,14 @@ def test_the_forecast_is_the_share_of_simulated_ends() -> None:
     truth = draw.normal(expected * away, error * expected**0.5, 200_000)
     remainder = draw.normal(truth, error * (share / (1 - share)) ** 0.5)
     z = (share * away + (1 - share) * remainder) / (error * share**0.5)
-    up, down = decision_chances(away, error, share, final, prior)
+    up, down = pass_fail_chances_at_last_look(away, error, share, final, prior)
     assert (z >= final).mean() == pytest.approx(up, abs=0.005)
     assert (z <= -final).mean() == pytest.approx(down, abs=0.005)
 
 
 def test_without_a_prior_the_estimate_is_taken_for_the_truth() -> None:
-    up, _ = decision_chances(0.05, 0.02, 0.5, 2.0, np.inf)
+    up, _ = pass_fail_chances_at_last_look(0.05, 0.02, 0.5, 2.0, np.inf)
     assert up == pytest.approx(
         stats.norm.sf((2.0 * 0.5**0.5 * 0.02 - 0.05) / (0.5 * 0.02 * 2**0.5))
     )
-    assert up > decision_chances(0.05, 0.02, 0.5, 2.0, 0.1)[0]
+    assert up > pass_fail_chances_at_last_look(0.05, 0.02, 0.5, 2.0, 0.1)[0]

@@ -7,7 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from passk_cli.inference.design import PilotEstimate, PlannedDifference, true_difference_variance
+from passk_cli.inference.design import (
+    PilotEstimate,
+    PlannedDifferenceMoments,
+    true_difference_variance,
+)
 from passk_cli.metrics.registry import parse_metric
 from tests.conftest import long_cases
 
@@ -34,7 +38,7 @@ def test_models_that_are_alike_differ_a_little_more_than_nothing() -> None:
         variance, low, high = true_difference_variance(first, second)
         assert 0 <= low < variance < high
         same += not low
-        pair = PlannedDifference(first, second, 0.0, variance)
+        pair = PlannedDifferenceMoments(first, second, 0.0, variance)
         assert 0.5 < (pair.correlation or 0) <= 1
         shares.append(pair.variance(4) / (2 * (p * (1 - p)).mean() / 4))
     assert 0.95 < np.median(shares) < 1.6

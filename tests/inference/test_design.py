@@ -17,7 +17,7 @@ from passk_cli.inference.design import (
     AssumedMetricMoments,
     BetaRates,
     PilotEstimate,
-    PlannedDifference,
+    PlannedDifferenceMoments,
     budget_splits,
     cluster_excess_variance,
     fitted_beta_rates,
@@ -231,7 +231,7 @@ def test_one_attempt_per_task_gives_no_variance_of_more() -> None:
     assert pilot.variance(1) == pytest.approx(1 / 3)
     assert math.isnan(pilot.variance(2))
     assert math.isnan(pilot.between_variance)
-    pair = PlannedDifference(pilot, pilot, 0.1)
+    pair = PlannedDifferenceMoments(pilot, pilot, 0.1)
     assert pair.variance(1) == pytest.approx(2 / 3 - 0.2)
     assert math.isnan(pair.variance(2))
 
@@ -242,7 +242,9 @@ def test_tasks_no_more_different_than_luck() -> None:
     assert pilot.raw_between_variance < 0
     assert pilot.between_variance == 0.0
     assert pilot.variance(8) == pytest.approx(pilot.variance(4) / 2)
-    assert PlannedDifference(pilot, pilot, 1.0).variance(8) == pytest.approx(pilot.variance(4))
+    assert PlannedDifferenceMoments(pilot, pilot, 1.0).variance(8) == pytest.approx(
+        pilot.variance(4)
+    )
 
 
 def test_difference_at_the_pilots_attempts_is_the_sample_variance() -> None:
@@ -251,7 +253,7 @@ def test_difference_at_the_pilots_attempts_is_the_sample_variance() -> None:
     first, second = (
         PilotEstimate(parse_metric("pass@2"), np.full(40, 5), rng.binomial(5, p)) for _ in range(2)
     )
-    pair = PlannedDifference(
+    pair = PlannedDifferenceMoments(
         first, second, float(np.cov(first.task_values, second.task_values)[0, 1])
     )
     assert pair.variance(5) == pytest.approx(
@@ -294,7 +296,7 @@ def test_relative_error_of_a_standard_deviation() -> None:
     rng = np.random.default_rng(1)
     draws = rng.beta(0.5, 0.8, size=(4000, 100))
     spread = draws.std(axis=1)
-    messages = difference_distribution(draws[:200]).base_error_uncertainty.mean()
+    messages = difference_distribution(draws[:200]).relative_error_of_standard_error.mean()
     assert messages == pytest.approx(spread.std() / spread.mean(), rel=0.1)
 
 

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from passk_cli.inference.difference import difference_distribution, least_possible_p
+from passk_cli.inference.difference import difference_distribution, least_p_for_unit_sizes
 from passk_cli.inference.sampling_variance import difference_variance_floor
 from passk_cli.metrics.registry import parse_metric
 
@@ -174,7 +174,7 @@ def test_errors_between_ends_hold_for_clusters_of_unequal_size() -> None:
 
 @pytest.mark.parametrize("tasks", [1, 2, 3, 4, 5, 8])
 def test_few_tasks_have_a_smallest_p(tasks: int) -> None:
-    least = least_possible_p(np.ones(tasks))
+    least = least_p_for_unit_sizes(np.ones(tasks))
     for d in (np.ones(tasks), np.r_[np.ones(tasks - 1), 0.99], np.full(tasks, 0.5)):
         assert difference_distribution(d, 1.0).p()[0] >= least - 1e-12
     if 2 <= tasks <= 3:

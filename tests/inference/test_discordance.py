@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from passk_cli.inference import discordance
-from passk_cli.inference.discordance import critical_z, score_limits, suissa_shuster
+from passk_cli.inference.discordance import score_limits, suissa_shuster, suissa_shuster_critical_z
 from passk_cli.inference.paired_tests import mcnemar
 from tests.conftest import long_cases
 
@@ -57,10 +57,10 @@ def test_against_brute_force(tasks: int) -> None:
 def test_the_maximum_against_a_finer_grid(tasks: int, monkeypatch: pytest.MonkeyPatch) -> None:
     b, c = (item[:: tasks * 3] for item in tables(tasks))
     p = suissa_shuster(tasks, b, c)
-    discordance._cached_binomials.cache_clear()
+    discordance._cached_probability_blocks.cache_clear()
     monkeypatch.setattr(discordance, "_STEPS", 100)
     finer = suissa_shuster(tasks, b, c)
-    discordance._cached_binomials.cache_clear()
+    discordance._cached_probability_blocks.cache_clear()
     assert np.abs(p / finer - 1).max() <= 1e-4
 
 
@@ -115,8 +115,8 @@ def test_critical_z_separates_rejecting_tables() -> None:
         b, c = tables(tasks)
         z = np.abs(b - c) / np.sqrt(np.maximum(b + c, 1))
         rejects = suissa_shuster(tasks, b, c) <= 0.05
-        assert z[~rejects].max() < critical_z(tasks, 0.95) < z[rejects].min()
-    assert critical_z(5, 0.95) > sqrt(5)
+        assert z[~rejects].max() < suissa_shuster_critical_z(tasks, 0.95) < z[rejects].min()
+    assert suissa_shuster_critical_z(5, 0.95) > sqrt(5)
 
 
 def test_many_tasks_and_shapes() -> None:

@@ -74,13 +74,13 @@ def test_every_p_is_its_definition(tasks: Tasks) -> None:
     assert scores.mean() == pytest.approx(0, abs=1e-12)
     assert scores.var() == pytest.approx(trend_score_variance(n, c).sum(), abs=1e-10)
     assert (turns.mean(), turns.var()) == pytest.approx((mean, variance), abs=1e-10)
-    if trend.informative_tasks:
+    if trend.informative_task_count:
         share = np.mean(np.abs(scores) >= abs(trend.statistic) - 1e-9)
         assert trend.p == pytest.approx(share, abs=1e-12)
         assert trend.null_sd**2 == pytest.approx(scores.var(), abs=1e-10)
     else:
         assert np.isnan(trend.p)
-    if neighbours.informative_tasks:
+    if neighbours.informative_task_count:
         away = abs(neighbour_changes(start, passed).sum() - mean) - 1e-9
         assert neighbours.p == pytest.approx(np.mean(np.abs(turns - mean) >= away), abs=1e-12)
     else:
@@ -96,7 +96,13 @@ def test_p_of_pairs_is_its_definition(tasks: Tasks) -> None:
     def differ(order: Tasks, i: int, j: int) -> int:
         return sum(task[i] != task[j] for task in order if len(task) > j)
 
-    result = list(zip(pairs.first_positions.tolist(), pairs.second_positions.tolist(), strict=True))
+    result = list(
+        zip(
+            pairs.first_positions_of_pairs.tolist(),
+            pairs.second_positions_of_pairs.tolist(),
+            strict=True,
+        )
+    )
     longest = max(map(len, observed), default=0)
     assert result == list(combinations(range(longest), 2))
     all_items = all_orders(observed)
@@ -107,7 +113,7 @@ def test_p_of_pairs_is_its_definition(tasks: Tasks) -> None:
         pair = [task for task in observed if len(task) > j]
         assert pairs.compared_tasks[place] == len(pair)
         deviation = sum(a[i] != b[j] for a, b in product(pair, repeat=2)) / max(len(pair), 1)
-        assert pairs.expected_by_position_rates[place] == pytest.approx(deviation, abs=1e-12)
+        assert pairs.differing_tasks_expected_by_rates[place] == pytest.approx(deviation, abs=1e-12)
         p = np.mean(draws <= pairs.differing_tasks[place])
         assert pairs.p[place] == pytest.approx(p, abs=1e-12)
     if result:
@@ -234,21 +240,23 @@ def test_copies_are_detected_and_similar_attempts_are_not() -> None:
     x[:, 3] = x[:, 1]
     pairs = copies_test(*rows(x))
     messages = np.flatnonzero(pairs.adjusted <= 0.05)
-    assert [(pairs.first_positions[i], pairs.second_positions[i]) for i in messages] == [(1, 3)]
-    assert pairs.is_copy[messages].all()
+    assert [
+        (pairs.first_positions_of_pairs[i], pairs.second_positions_of_pairs[i]) for i in messages
+    ] == [(1, 3)]
+    assert pairs.are_pairs_copies[messages].all()
     # A break half-way makes the attempts of either half alike, but no copies.
     x = rng.random((400, 6)) < np.where(np.arange(6) < 3, 0.85, 0.15)
     pairs = copies_test(*rows(x))
     messages = pairs.adjusted <= 0.05
     assert messages.sum() == 6
-    assert not pairs.is_copy[messages].any()
+    assert not pairs.are_pairs_copies[messages].any()
     # Nor are attempts that always pass, of which two never differ.
     x = rng.random((100, 6)) < np.where(np.arange(6) < 3, 1.0, 0.6)
     pairs = copies_test(*rows(x))
     messages = pairs.adjusted <= 0.05
     assert pairs.differing_tasks[messages].tolist() == [0, 0, 0]
-    assert pairs.expected_by_position_rates[messages].tolist() == [0.0, 0.0, 0.0]
-    assert not pairs.is_copy.any()
+    assert pairs.differing_tasks_expected_by_rates[messages].tolist() == [0.0, 0.0, 0.0]
+    assert not pairs.are_pairs_copies.any()
 
 
 def test_every_attempt_sticks_to_the_one_before() -> None:
@@ -273,4 +281,8 @@ def test_nothing_to_test() -> None:
     # Two attempts can show a trend, but neighbours and pairs are all there is.
     start, passed = ragged([[0, 1]] * 8)
     assert trend_test(start, passed).p == pytest.approx(2 / 2**8, rel=1e-12)
-    assert neighbour_test(start, passed).informative_tasks == len(copies_test(start, passed).p) == 0
+    assert (
+        neighbour_test(start, passed).informative_task_count
+        == len(copies_test(start, passed).p)
+        == 0
+    )

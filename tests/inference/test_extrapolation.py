@@ -17,7 +17,7 @@ from passk_cli.inference.extrapolation import (
     round_to_two_digits,
     stopped_on_outcome_reason,
 )
-from passk_cli.metrics.pass_k import pass_at_k_pairs
+from passk_cli.metrics.pass_k import pass_at_k_per_pair
 from tests.conftest import ROOT
 
 
@@ -33,7 +33,7 @@ def test_the_range_holds_the_estimate_within_the_attempts() -> None:
     n, c = attempts()
     for k in (1, 5, 20, 40):
         low, high = Extrapolation(n, c).range(k)
-        assert low < pass_at_k_pairs(n, c, k).mean() < high
+        assert low < pass_at_k_per_pair(n, c, k).mean() < high
 
 
 def test_ranges_rise_and_widen() -> None:
@@ -57,9 +57,9 @@ def test_failures_are_the_mirror() -> None:
     )
     np.testing.assert_allclose(hat.posterior_means, 1 - at.posterior_means)
     np.testing.assert_allclose((hat.low, hat.high), (1 - at.high, 1 - at.low))
-    line = Extrapolation(n, n - c).logit_line(np.array([80]))
+    line = Extrapolation(n, n - c).pass_at_k_from_logit_line(np.array([80]))
     np.testing.assert_allclose(
-        Extrapolation(n, c, for_pass_hat_k=True).logit_line(np.array([80])), 1 - line
+        Extrapolation(n, c, for_pass_hat_k=True).pass_at_k_from_logit_line(np.array([80])), 1 - line
     )
 
 
@@ -114,12 +114,16 @@ def test_the_line_goes_through_points_on_a_line() -> None:
     exact counts and numpy's polyfit say where the line goes."""
     n, c = np.full(4, 4), np.array([0, 1, 1, 2])
     heights = [
-        float(np.log(p / (1 - p))) for p in (pass_at_k_pairs(n, c, k).mean() for k in (1, 2, 3))
+        float(np.log(p / (1 - p))) for p in (pass_at_k_per_pair(n, c, k).mean() for k in (1, 2, 3))
     ]
     slope, height = np.polyfit(np.log([1, 2, 3, 4]), [*heights, math.log(0.75 / 0.25)], 1)
     expected = 1 / (1 + np.exp(-(height + slope * np.log(50))))
-    assert Extrapolation(n, c).logit_line(np.array([50]))[0] == pytest.approx(expected)
-    assert np.isnan(Extrapolation(np.full(9, 5), np.full(9, 5)).logit_line(np.array([50]))).all()
+    assert Extrapolation(n, c).pass_at_k_from_logit_line(np.array([50]))[0] == pytest.approx(
+        expected
+    )
+    assert np.isnan(
+        Extrapolation(np.full(9, 5), np.full(9, 5)).pass_at_k_from_logit_line(np.array([50]))
+    ).all()
 
 
 def test_a_prospect_comes_true() -> None:

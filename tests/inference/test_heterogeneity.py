@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from passk_cli.inference.bootstrap_weights import cluster_contributions
+from passk_cli.inference.bootstrap_weights import cluster_contributions_to_means
 from passk_cli.inference.heterogeneity import (
     IntervalSetting,
-    heterogeneity_gains,
-    heterogeneity_gains_per_pass_array,
+    gains_for_several_pass_arrays,
+    pass_hat_k_heterogeneity_gains,
     sd_and_skewness_of_rates,
 )
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
@@ -31,7 +31,9 @@ def test_at_two_both_gains_are_the_variance(population: str) -> None:
         setting = IntervalSetting(
             population, clusters=clusters if population == NEW_TASKS else None
         )
-        delta, deficit = (heterogeneity_gains(n, x, np.array([1, 2]), setting) for x in (c, n - c))
+        delta, deficit = (
+            pass_hat_k_heterogeneity_gains(n, x, np.array([1, 2]), setting) for x in (c, n - c)
+        )
         sd = sd_and_skewness_of_rates(n, c, setting)[0]
         assert delta.estimate[0] == deficit.estimate[0] == delta.low[0] == delta.high[0] == 0
         assert delta.estimate[1] == pytest.approx(deficit.estimate[1], rel=1e-9)
@@ -43,7 +45,7 @@ def test_at_two_both_gains_are_the_variance(population: str) -> None:
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_estimates_are_in_order(population: str) -> None:
     n, c = data()
-    result = heterogeneity_gains(n, c, np.arange(1, 8), IntervalSetting(population))
+    result = pass_hat_k_heterogeneity_gains(n, c, np.arange(1, 8), IntervalSetting(population))
     assert np.all(result.low <= result.estimate)
     assert np.all(result.estimate <= result.high)
     assert np.all(result.estimate <= result.largest_possible + 1e-12)
@@ -52,10 +54,12 @@ def test_estimates_are_in_order(population: str) -> None:
 
 def test_undefined_with_too_few_tasks_or_attempts() -> None:
     n, c = data(tasks=3)
-    new = heterogeneity_gains(n, c, np.arange(1, 6), IntervalSetting())
+    new = pass_hat_k_heterogeneity_gains(n, c, np.arange(1, 6), IntervalSetting())
     np.testing.assert_array_equal(np.isnan(new.estimate), [False] * 3 + [True] * 2)
     np.testing.assert_array_equal(np.isnan(new.low), np.isnan(new.estimate))
-    fixed_tasks = heterogeneity_gains(n, c, np.array([7, 8]), IntervalSetting(THESE_TASKS))
+    fixed_tasks = pass_hat_k_heterogeneity_gains(
+        n, c, np.array([7, 8]), IntervalSetting(THESE_TASKS)
+    )
     assert not np.isnan(fixed_tasks.estimate).any()
     assert not np.isnan(fixed_tasks.low).any()
     np.testing.assert_array_equal(np.isnan(fixed_tasks.se), [False, True])
@@ -65,9 +69,12 @@ def test_undefined_with_too_few_tasks_or_attempts() -> None:
 def test_both_together_equal_both_separately(population: str) -> None:
     n, c = data()
     ks, setting = np.arange(1, 8), IntervalSetting(population, resamples=500)
-    single = (heterogeneity_gains(n, c, ks, setting), heterogeneity_gains(n, n - c, ks, setting))
+    single = (
+        pass_hat_k_heterogeneity_gains(n, c, ks, setting),
+        pass_hat_k_heterogeneity_gains(n, n - c, ks, setting),
+    )
     for first, second in zip(
-        heterogeneity_gains_per_pass_array(n, (c, n - c), ks, setting), single, strict=True
+        gains_for_several_pass_arrays(n, (c, n - c), ks, setting), single, strict=True
     ):
         for name in ("estimate", "largest_possible", "se", "low", "high"):
             np.testing.assert_allclose(getattr(first, name), getattr(second, name), rtol=1e-12)
@@ -100,7 +107,7 @@ def test_reasons_of_moments() -> None:
 def test_without_a_level_there_are_only_errors(population: str) -> None:
     n, c = data()
     setting = IntervalSetting(population, level=None)
-    result = heterogeneity_gains(n, c, np.array([3]), setting)
+    result = pass_hat_k_heterogeneity_gains(n, c, np.array([3]), setting)
     assert np.isnan(result.low).all()
     assert result.se[0] > 0
     assert all(first.low is None and first.se for first in sd_and_skewness_of_rates(n, c, setting))
@@ -118,7 +125,7 @@ def test_standard_errors_against_simulation() -> None:
         for _ in range(120):
             p = rng.beta(1.2, 0.8, 60) if population == NEW_TASKS else fixed
             n, c = np.full(60, 10), rng.binomial(10, p)
-            result = heterogeneity_gains(n, c, ks, setting)
+            result = pass_hat_k_heterogeneity_gains(n, c, ks, setting)
             sd = sd_and_skewness_of_rates(n, c, setting)[0]
             values.append([*result.estimate, sd.value])
             errors.append([*result.se, sd.se])
@@ -130,9 +137,9 @@ def test_standard_errors_against_simulation() -> None:
 
 def test_equal_sizes_make_units_of_cluster_means() -> None:
     values = np.random.default_rng(2).random((12, 2))
-    result = cluster_contributions(values, np.arange(12) // 3)
+    result = cluster_contributions_to_means(values, np.arange(12) // 3)
     np.testing.assert_allclose(result, values.reshape(4, 3, 2).mean(axis=1))
-    uneven = cluster_contributions(values, np.array([0] * 7 + [1] * 4 + [2]))
+    uneven = cluster_contributions_to_means(values, np.array([0] * 7 + [1] * 4 + [2]))
     np.testing.assert_allclose(uneven.mean(axis=0), values.mean(axis=0))
 
 
@@ -145,7 +152,7 @@ def test_coverage_of_delta_for_new_tasks() -> None:
         truth, covered = moments[4] - moments[0] ** 5, 0
         for seed in range(runs):
             c = rng.binomial(10, rng.beta(a, b, 30))
-            result = heterogeneity_gains(
+            result = pass_hat_k_heterogeneity_gains(
                 np.full(30, 10), c, k, IntervalSetting(resamples=300, seed=seed)
             )
             covered += bool(result.low[0] <= truth <= result.high[0])
@@ -159,7 +166,7 @@ def test_coverage_of_delta_for_these_tasks() -> None:
         for _ in range(runs):
             p = rng.beta(a, b, 30)
             c = rng.binomial(n, p)
-            result = heterogeneity_gains(
+            result = pass_hat_k_heterogeneity_gains(
                 np.full(30, n), c, np.array([k]), IntervalSetting(THESE_TASKS)
             )
             truth = (p**k).mean() - p.mean() ** k
@@ -174,7 +181,7 @@ def test_equally_hard_tasks_gain_nothing() -> None:
     for _ in range(60):
         c = rng.binomial(10, np.full(40, 0.7))
         covered += (
-            heterogeneity_gains(
+            pass_hat_k_heterogeneity_gains(
                 np.full(40, 10), c, np.array([5]), IntervalSetting(THESE_TASKS)
             ).low[0]
             == 0

@@ -11,17 +11,17 @@ from scipy import integrate, stats
 
 from benchmarks.guards import holds
 from passk_cli.inference.hierarchical_model import count_histogram, draw_rates, rate_posterior
-from passk_cli.inference.hull_interval import MetricCounts, hull_of_mean
+from passk_cli.inference.hull_interval import MetricCounts, posterior_pivot_hull_of_mean
 from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.mixing_distribution import (
     ErrorDistribution,
     error_covariance,
+    errors_and_probabilities_by_rate,
+    group_tasks_by_similar_attempts,
     mixing_distribution,
-    statistic_errors,
-    task_groups_by_attempts,
 )
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.metrics.pass_k import pass_hat_k_pairs
+from passk_cli.metrics.pass_k import pass_hat_k_per_pair
 from passk_cli.metrics.polynomials import all_fail_polynomial, pass_hat_k_polynomial
 from passk_cli.metrics.registry import parse_metric
 from tests.conftest import long_cases
@@ -81,7 +81,9 @@ def moments_of_one(
 def test_errors_have_mean_0_and_their_exact_variance(n: int) -> None:
     """pass@1: variance p (1−p) / n; the sum over every few outcomes of many is as good."""
     rates = np.array([0.0, 0.003, 0.4, 0.99, 1.0])
-    (errors,), chances = statistic_errors([(lambda n, c: c / n, lambda p: p)], n, rates)
+    (errors,), chances = errors_and_probabilities_by_rate(
+        [(lambda n, c: c / n, lambda p: p)], n, rates
+    )
     np.testing.assert_allclose((errors * chances).sum(axis=1), 0, atol=1e-9)
     variance = (errors**2 * chances).sum(axis=1)
     np.testing.assert_allclose(variance, rates * (1 - rates) / n, rtol=1e-6, atol=1e-15)
@@ -101,17 +103,19 @@ def test_covariances_of_errors_of_many_like_tasks() -> None:
     """3,000 tasks with p = 0.4: those of one task by enumeration, over 3,000."""
     rng = np.random.default_rng(0)
     c, p = rng.binomial(6, 0.4, 3000), 0.4
-    curves = [(lambda n, c, k=k: pass_hat_k_pairs(n, c, k), lambda p, k=k: p**k) for k in (1, 2, 3)]
+    curves = [
+        (lambda n, c, k=k: pass_hat_k_per_pair(n, c, k), lambda p, k=k: p**k) for k in (1, 2, 3)
+    ]
     result = error_covariance(mixing_distribution(count_histogram(np.full(3000, 6), c)), curves)
     chances, values = stats.binom.pmf(np.arange(7), 6, p), []
     for k in (1, 2, 3):
-        values.append(pass_hat_k_pairs(np.full(7, 6), np.arange(7), k) - p**k)
+        values.append(pass_hat_k_per_pair(np.full(7, 6), np.arange(7), k) - p**k)
     exact = np.einsum("ic,jc,c->ij", values, values, chances) / 3000
     np.testing.assert_allclose(result, exact, rtol=0.2)
 
 
 def test_numbers_of_attempts_are_grouped_downwards() -> None:
-    groups = task_groups_by_attempts(np.array([100, 3, 4, 105, 3]))
+    groups = group_tasks_by_similar_attempts(np.array([100, 3, 4, 105, 3]))
     assert [(least, at.tolist()) for least, at in groups] == [
         (3, [1, 4]), (4, [2]), (100, [0, 3]),
     ]  # fmt: skip
@@ -165,7 +169,7 @@ def test_limits_hold_the_estimate_and_the_level_orders_them() -> None:
 def test_a_value_is_held_exactly_if_it_is_inside_the_limits() -> None:
     rng = np.random.default_rng(3)
     n, c = np.full(30, 8), rng.binomial(8, rng.beta(1, 1, 30))
-    result = hull_of_mean(parse_metric("pass^3"), count_histogram(n, c))
+    result = posterior_pivot_hull_of_mean(parse_metric("pass^3"), count_histogram(n, c))
     assert result is not None
     low, high = result.limits(0.025)
     for value in np.linspace(0.01, 0.99, 50):
@@ -191,7 +195,7 @@ def test_coverage_in_cases_in_which_the_jackknife_fails(kind: str, n: int, k: in
             p = rng.beta(9, 1, 30)
         else:
             p = rng.choice([0.0, 0.5], 30) if kind == "lumps" else np.full(30, 0.3)
-        result = hull_of_mean(
+        result = posterior_pivot_hull_of_mean(
             parse_metric(f"pass@{k}"), count_histogram(np.full(30, n), rng.binomial(n, p))
         )
         assert result is not None
@@ -238,7 +242,9 @@ def test_coverage_if_few_tasks_differ_from_the_rest(rates: list[float], k: int) 
         np.full(len(p), 17),
     )
     for _ in range(runs):
-        result = hull_of_mean(metric, count_histogram(n, np.sort(rng.binomial(17, p))))
+        result = posterior_pivot_hull_of_mean(
+            metric, count_histogram(n, np.sort(rng.binomial(17, p)))
+        )
         assert result is not None
         covered += holds(result, float(((1 - p) ** k).mean()), 0.025)
     assert covered / runs >= 0.93
@@ -252,7 +258,7 @@ def test_differences() -> None:
         metric = parse_metric("pass@4")
         passes = tuple(MetricCounts(metric, n, rng.binomial(4, p)) for _ in range(2))
         values = metric.values(n, passes[0].c) - metric.values(n, passes[1].c)
-        sample = IntervalData(values, lower_bound=-1.0, metric_counts=passes)
+        sample = IntervalData(values, lower_bound=-1.0, metrics_with_attempt_counts=passes)
         result = interval(sample, None, 0.95, THESE_TASKS)
         assert result.method == "hull"
         covered += (result.low or 0) <= 0 <= (result.high or 0)
@@ -268,7 +274,7 @@ def test_values_of_more_than_counts_get_the_jackknife() -> None:
 def test_ten_models_of_a_thousand_tasks_in_a_second() -> None:
     """Three k's each.  A second on an idle machine; here with room for a busy one."""
     rng, n = np.random.default_rng(6), np.full(1000, 10)
-    hull_of_mean(parse_metric("pass@1"), count_histogram(n[:5], n[:5]))  # imports
+    posterior_pivot_hull_of_mean(parse_metric("pass@1"), count_histogram(n[:5], n[:5]))  # imports
     start = time.process_time()
     for _ in range(10):
         c = rng.binomial(10, rng.beta(0.6, 0.6, 1000))
@@ -278,7 +284,7 @@ def test_ten_models_of_a_thousand_tasks_in_a_second() -> None:
 
 
 def test_powers_that_underflow_are_0() -> None:
-    result = hull_of_mean(
+    result = posterior_pivot_hull_of_mean(
         parse_metric("pass@100"), count_histogram(np.full(30, 200), np.full(30, 199))
     )
     assert result is not None

@@ -68,7 +68,7 @@ def test_agreement_counts_matched_outcomes() -> None:
         common = [min(n[first, t], n[second, u]) for t in range(9) for u in range(9) if t != u]
         exchanged = [equal(t, u) for t in range(9) for u in range(9) if t != u]
         shared = np.minimum(n[first], n[second]).sum()
-        assert result.shared_outcomes[first] == shared
+        assert result.compared_outcome_counts[first] == shared
         assert result.agreeing_outcomes[first] == sum(equal(t, t) for t in range(9))
         expected = sum(exchanged) / sum(common) * shared
         assert result.expected_agreeing_outcomes[first] == pytest.approx(expected)
@@ -92,8 +92,8 @@ def test_doctored_submissions_are_flagged_and_honest_ones_are_not(family: float)
         assert [*np.flatnonzero(pairs.p < FLAG_LEVEL)] == [ORIGINAL, COPY]
         assert (
             pairs.partner[COPY],
-            pairs.fits_difficulty_better[ORIGINAL],
-            pairs.fits_difficulty_better[COPY],
+            pairs.has_better_fit_than_partner[ORIGINAL],
+            pairs.has_better_fit_than_partner[COPY],
         ) == (3, True, False)
         assert [*np.flatnonzero(selective_omission_test(n, c).p < FLAG_LEVEL)] == [LOSING]
         assert [*np.flatnonzero(certain_tasks_test(n, c).p < FLAG_LEVEL)] == [LEAKED]
@@ -101,7 +101,7 @@ def test_doctored_submissions_are_flagged_and_honest_ones_are_not(family: float)
 
 def test_certain_tasks_are_counted_among_those_with_several_attempts() -> None:
     result = certain_tasks_test(np.array([[2, 2, 1, 0]] * 3), np.array([[2, 1, 1, 0]] * 3))
-    assert (result.certain_task_counts.tolist(), result.repeated_task_counts.tolist()) == (
+    assert (result.certain_task_counts.tolist(), result.several_attempt_task_counts.tolist()) == (
         [1] * 3,
         [2] * 3,
     )

@@ -16,7 +16,7 @@ from passk_cli.inference.judge_correction import (
     MIN_TASKS_OFF_BOUND,
     CorrectedValues,
     JudgeLabels,
-    cohens_kappa,
+    cohens_kappa_scaled_to_0_1,
     confusion_share,
     correct_by_labelled_tasks,
     correct_by_scattered_labels,
@@ -121,15 +121,17 @@ def test_the_mean_over_all_samples_of_tasks_is_near_the_truth() -> None:
 
 def test_labels_know_how_they_were_drawn() -> None:
     verdict, truth, observed = draws(4, 60, 5, 0.4)
-    assert labels_of(verdict, truth, observed).guaranteed_labels_per_task == 0
+    assert labels_of(verdict, truth, observed).min_labels_per_labelled_task == 0
     sample_of_tasks = np.arange(60) % 3 == 0
     three = (np.arange(5) < 3) & sample_of_tasks[:, None]
-    assert labels_of(verdict, truth, three).guaranteed_labels_per_task == 3
+    assert labels_of(verdict, truth, three).min_labels_per_labelled_task == 3
     # A task that has no more attempts is whole.
     total = np.ones_like(three) & sample_of_tasks[:, None]
-    assert labels_of(verdict, truth, total).guaranteed_labels_per_task == 5
+    assert labels_of(verdict, truth, total).min_labels_per_labelled_task == 5
     single = verdict[:, :1]
-    assert labels_of(single, truth[:, :1], sample_of_tasks[:, None]).guaranteed_labels_per_task == 0
+    assert (
+        labels_of(single, truth[:, :1], sample_of_tasks[:, None]).min_labels_per_labelled_task == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -190,7 +192,9 @@ def test_rare_values_are_no_surer_than_the_labels_of_their_tasks(tasks: int, off
     result = limits_of(values)
     if off < MIN_TASKS_OFF_BOUND:
         guard = interval(
-            IntervalData(metric.values(labels.label_counts[:20], labels.passing_labels[:20])),
+            IntervalData(
+                metric.values(labels.label_counts[:20], labels.passing_label_counts_by_task[:20])
+            ),
             "guard",
         )
         assert result.low <= guard.low
@@ -242,9 +246,9 @@ def test_more_labels_are_needed_for_less_variance() -> None:
         parse_metric("pass@1"), labels_of(verdict, truth, observed)
     )
     assert requirement.labels_per_task == 0
-    assert requirement.labels_for_variance(requirement.smallest_variance) is None
+    assert requirement.labels_for_variance(requirement.variance_with_all_labels) is None
     several = [
-        requirement.labels_for_variance(requirement.smallest_variance * share)
+        requirement.labels_for_variance(requirement.variance_with_all_labels * share)
         for share in (1.2, 1.1, 1.01)
     ]
     assert None not in several
@@ -265,9 +269,9 @@ def test_hidden_variance_widens_a_difference() -> None:
         difference_distribution(d, 1.0),
         difference_distribution(d, 1.0, hidden=[0.0, 0.002]),
     )
-    assert wider.base_standard_error[0] == plain.base_standard_error[0]
-    assert wider.base_standard_error[1] == pytest.approx(
-        (plain.base_standard_error[1] ** 2 + 0.002) ** 0.5
+    assert wider.standard_error_without_allowance[0] == plain.standard_error_without_allowance[0]
+    assert wider.standard_error_without_allowance[1] == pytest.approx(
+        (plain.standard_error_without_allowance[1] ** 2 + 0.002) ** 0.5
     )
     assert wider.p()[1] > plain.p()[1]
     fewer = difference_distribution(d, 1.0, degrees=10)
@@ -319,7 +323,7 @@ def test_kappa_and_confusion_by_hand() -> None:
     ):
         table[task, verdict, truth] = 1
     labels = JudgeLabels(np.ones(50, int), table[:, 1].sum(axis=1), table)
-    agreement = cohens_kappa(labels)
+    agreement = cohens_kappa_scaled_to_0_1(labels)
     assert agreement is not None
     # p_o = 0.7, p_e = 0.6 · 0.5 + 0.4 · 0.5.
     assert 2 * agreement.mean - 1 == pytest.approx((0.7 - 0.5) / 0.5)

@@ -12,9 +12,9 @@ from scipy import stats
 
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.min_p import (
-    FamilyOfTests,
     MinPDistribution,
-    PairwiseDifferences,
+    ModelValuesAndPairs,
+    TestsWithSharedLevel,
     draw_min_p,
 )
 
@@ -22,16 +22,16 @@ from passk_cli.inference.min_p import (
 def family(
     differences: object, sizes: object = 1.0, shared: object = None, p: object = (), **draws: int
 ) -> MinPDistribution:
-    (law,) = draw_min_p([FamilyOfTests(differences, sizes, shared, p)], **draws)  # type: ignore[arg-type]
+    (law,) = draw_min_p([TestsWithSharedLevel(differences, sizes, shared, p)], **draws)  # type: ignore[arg-type]
     return law
 
 
-def pairs_of(values: np.ndarray) -> PairwiseDifferences:
+def pairs_of(values: np.ndarray) -> ModelValuesAndPairs:
     places = np.array(list(combinations(range(values.shape[1]), 2)))
-    return PairwiseDifferences(values, places[:, 0], places[:, 1])
+    return ModelValuesAndPairs(values, places[:, 0], places[:, 1])
 
 
-def columns(several: PairwiseDifferences) -> np.ndarray:
+def columns(several: ModelValuesAndPairs) -> np.ndarray:
     return several.values[:, several.first_models] - several.values[:, several.second_models]
 
 
@@ -176,7 +176,12 @@ def test_no_family_depends_on_another() -> None:
     few, many = rng.normal(size=(40, 3)), rng.normal(0.2, 1, size=(40, 6))
     second = rng.normal(size=(17, 2))
     together = draw_min_p(
-        [FamilyOfTests(few), FamilyOfTests(second), FamilyOfTests(many, p=[0.01])], resamples=512
+        [
+            TestsWithSharedLevel(few),
+            TestsWithSharedLevel(second),
+            TestsWithSharedLevel(many, p=[0.01]),
+        ],
+        resamples=512,
     )
     single = [family(few, resamples=512), family(second, resamples=512),
              family(many, p=[0.01], resamples=512)]  # fmt: skip

@@ -13,11 +13,11 @@ from scipy import stats
 
 from passk_cli.inference import attempt_permutation, permutation_test
 from passk_cli.inference.permutation_test import (
-    permutation_test_of_attempts,
+    permutation_test_of_attempt_values,
     permutation_test_within_tasks,
 )
 from passk_cli.metrics.registry import parse_metric
-from passk_cli.outcomes.attempts import AttemptValueCounts
+from passk_cli.outcomes.attempts import AttemptValuesByCell
 from tests.conftest import long_cases
 
 tasks_of_two = st.lists(
@@ -138,13 +138,13 @@ def test_edges() -> None:
         ValueError, match="cannot be computed from counts of attempts and passes only"
     ):
         permutation_test_within_tasks(parse_metric("maj@3"), (n, n), (n, n))
-    bag = AttemptValueCounts.from_rows([0], [1.0], [3], [3], cells=1)
+    bag = AttemptValuesByCell.from_rows([0], [1.0], [3], [3], cells=1)
     for metric in ("pass@1", "first@2"):
         with pytest.raises(ValueError, match="cannot be tested by permuting attempts"):
-            permutation_test_of_attempts(parse_metric(metric), bag, bag)
-    assert permutation_test_of_attempts(parse_metric("best@2"), bag, bag).p == 1.0
-    empty = AttemptValueCounts.from_rows([], np.empty(0), [], [], cells=0)
-    assert permutation_test_of_attempts(parse_metric("best@2"), empty, empty).p == 1.0
+            permutation_test_of_attempt_values(parse_metric(metric), bag, bag)
+    assert permutation_test_of_attempt_values(parse_metric("best@2"), bag, bag).p == 1.0
+    empty = AttemptValuesByCell.from_rows([], np.empty(0), [], [], cells=0)
+    assert permutation_test_of_attempt_values(parse_metric("best@2"), empty, empty).p == 1.0
 
 
 OF_ATTEMPTS = ["maj@1", "maj@2", "best@2", "worst@2", "mean", "distinct@2", "distinct-correct@2"]
@@ -153,7 +153,7 @@ some_attempts = st.lists(st.tuples(st.integers(-1, 2), st.booleans()), min_size=
 hands = st.lists(st.tuples(some_attempts, some_attempts), min_size=1, max_size=2)
 
 
-def bags(cells: list[list[tuple[int, bool]]]) -> AttemptValueCounts:
+def bags(cells: list[list[tuple[int, bool]]]) -> AttemptValuesByCell:
     """The attempts of one model at each task."""
     rows = [
         (cell, value, len(member_rows), sum(passed for _, passed in member_rows if value >= 0))
@@ -161,7 +161,7 @@ def bags(cells: list[list[tuple[int, bool]]]) -> AttemptValueCounts:
         for value in sorted({value for value, _ in attempts})
         for member_rows in [[row for row in attempts if row[0] == value]]
     ]
-    return AttemptValueCounts.from_rows(
+    return AttemptValuesByCell.from_rows(
         *(np.array(column) for column in zip(*rows, strict=True)), len(cells)
     )
 
@@ -193,7 +193,7 @@ def dealt_by_hand(metric: str, tasks: list[tuple[list, list]]) -> float:
 @given(hands, st.sampled_from(OF_ATTEMPTS))
 def test_attempts_of_every_kind_by_enumeration(tasks: list[tuple[list, list]], metric: str) -> None:
     first, second = (bags([task[side] for task in tasks]) for side in (0, 1))
-    result = permutation_test_of_attempts(parse_metric(metric), first, second)
+    result = permutation_test_of_attempt_values(parse_metric(metric), first, second)
     assert result.exact
     assert result.p == pytest.approx(dealt_by_hand(metric, tasks), rel=1e-9)
     assert 0 < result.smallest_possible_p <= result.p
@@ -202,15 +202,17 @@ def test_attempts_of_every_kind_by_enumeration(tasks: list[tuple[list, list]], m
 def test_answers_keep_apart_whatever_their_codes_are() -> None:
     right, usual, rare = (2, True), (0, False), (1, False)
     task = ([right, right, rare], [usual, usual, right])
-    result = permutation_test_of_attempts(parse_metric("maj@3"), *(bags([rows]) for rows in task))
+    result = permutation_test_of_attempt_values(
+        parse_metric("maj@3"), *(bags([rows]) for rows in task)
+    )
     assert result.p == pytest.approx(dealt_by_hand("maj@3", [task]), rel=1e-9)
 
 
-def scores(rng: np.random.Generator, tasks: int, n: int, shift: float = 0.0) -> AttemptValueCounts:
+def scores(rng: np.random.Generator, tasks: int, n: int, shift: float = 0.0) -> AttemptValuesByCell:
     """Continuous scores: no two attempts are equal."""
     value = np.sort(rng.normal(np.linspace(-1, 1, tasks)[:, None] + shift, 1.0, (tasks, n)))
     all_ones = np.ones(tasks * n, dtype=np.int64)
-    return AttemptValueCounts.from_rows(
+    return AttemptValuesByCell.from_rows(
         np.repeat(np.arange(tasks), n), value.ravel(), all_ones, 0 * all_ones, tasks
     )
 
@@ -224,16 +226,20 @@ def test_scores_of_0_and_1_are_passes() -> None:
     ]
     for metric, same in (("best@3", "pass@3"), ("worst@2", "pass^2"), ("mean", "pass@1")):
         expected = permutation_test_within_tasks(parse_metric(same), (n, counts[0]), (n, counts[1]))
-        result = permutation_test_of_attempts(parse_metric(metric), *graded)
+        result = permutation_test_of_attempt_values(parse_metric(metric), *graded)
         assert result.p == pytest.approx(expected.p, rel=1e-6)
 
 
 def test_a_sample_of_deals_is_near_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     first, second = scores(rng, 5, 5, 0.5), scores(rng, 5, 5)
-    total = permutation_test_of_attempts(parse_metric("best@2"), first, second, resamples=40_000)
+    total = permutation_test_of_attempt_values(
+        parse_metric("best@2"), first, second, resamples=40_000
+    )
     monkeypatch.setattr(attempt_permutation, "_DEALS", 0)
-    sample = permutation_test_of_attempts(parse_metric("best@2"), first, second, resamples=40_000)
+    sample = permutation_test_of_attempt_values(
+        parse_metric("best@2"), first, second, resamples=40_000
+    )
     assert sample.p == pytest.approx(total.p, abs=0.1)
     assert sample.p != total.p
     assert not sample.exact
@@ -250,7 +256,7 @@ def test_size_and_power_with_samples_of_deals(n: tuple[int, int], metric: str) -
             first, second = scores(rng, 4, n[0], shift), scores(rng, 4, n[1])
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(attempt_permutation, "_DEALS", 0)
-                result = permutation_test_of_attempts(
+                result = permutation_test_of_attempt_values(
                     parse_metric(metric), first, second, resamples=199, seed=run
                 )
             reject += result.p <= 0.05

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.stats import multinomial
 from statsmodels.stats.power import TTestPower
 
-from passk_cli.inference.design import AssumedMetricMoments, BetaRates, PlannedDifference
+from passk_cli.inference.design import AssumedMetricMoments, BetaRates, PlannedDifferenceMoments
 from passk_cli.inference.paired_tests import mcnemar, sign_flip_test
 from passk_cli.inference.power import PairedTest, half_lattice_distance
 from passk_cli.metrics.registry import parse_metric
@@ -40,7 +40,7 @@ def test_power_at_its_ends() -> None:
     assert math.isnan(PairedTest(math.nan).power(0.1, 10))
     sure = PairedTest(0.0)
     assert (sure.power(0.1, 10), sure.power(0.0, 10)) == (1.0, pytest.approx(0.05))
-    assert PairedTest(1.0, variance_decrease=1.0).power(1.0, 5) == 1.0
+    assert PairedTest(1.0, decrease_per_squared_difference=1.0).power(1.0, 5) == 1.0
 
 
 @given(
@@ -53,7 +53,7 @@ def test_power_at_its_ends() -> None:
 def test_needed_and_detectable_agree(
     difference: float, variance: float, expected: float, step: float, bend: float
 ) -> None:
-    test = PairedTest(variance, continuity_correction=step, variance_decrease=bend)
+    test = PairedTest(variance, continuity_correction=step, decrease_per_squared_difference=bend)
     tasks = test.tasks_needed(difference, expected)
     assert tasks is not None
     assert test.power(difference, tasks) >= expected
@@ -106,7 +106,7 @@ def test_two_models_around_a_common_value() -> None:
     exact = high * (1 - high) + low * (1 - low)
     equal, bend = 2 * expected * (1 - expected), 1 / (4 * expected * (1 - expected))
     assert equal * (1 - bend * difference**2) == pytest.approx(exact)
-    bent, plain = PairedTest(equal, variance_decrease=bend), PairedTest(exact)
+    bent, plain = PairedTest(equal, decrease_per_squared_difference=bend), PairedTest(exact)
     assert bent.power(difference, 40) == pytest.approx(plain.power(difference, 40))
 
 
@@ -123,12 +123,12 @@ def test_power_against_simulated_sign_flips() -> None:
     for name in ("pass@1", "pass@5"):
         metric = parse_metric(name)
         values = AssumedMetricMoments(metric, rates)
-        variance = PlannedDifference(values, values, 0.0).variance(n)
+        variance = PlannedDifferenceMoments(values, values, 0.0).variance(n)
         bend = 1 / (4 * values.expected * (1 - values.expected))
         test = PairedTest(
             variance,
             continuity_correction=half_lattice_distance(n, metric.k),
-            variance_decrease=bend,
+            decrease_per_squared_difference=bend,
         )
         difference = test.detectable_difference(tasks, 0.8)
         table = metric.values(np.full(n + 1, n), np.arange(n + 1))

@@ -14,7 +14,7 @@ from benchmarks.guards import GUARD
 from passk_cli.inference.bands import pointwise_level
 from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.inference.intervals import IntervalData
-from passk_cli.inference.ranking import code_spans, possible_crossings
+from passk_cli.inference.ranking import code_spans, possible_crossing_ranges
 from passk_cli.metrics.pass_k import pass_at_and_hat_curves
 
 signs = st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=7)
@@ -23,7 +23,7 @@ signs = st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=7)
 @given(signs)
 def test_crossings_are_all_that_some_curve_inside_has(open_signs: list[int]) -> None:
     ks = np.arange(1, len(open_signs) + 1)
-    sets = possible_crossings(ks, np.array(open_signs))
+    sets = possible_crossing_ranges(ks, np.array(open_signs))
     choices = [[sign] if sign else [-1, 1] for sign in open_signs]
     observed: set[int] = set()
     for inside in product(*choices):

@@ -10,13 +10,13 @@ import pytest
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.run_effects import (
+    are_above_dividing_amounts,
     chance_variances,
     change_points,
     exact_change_p,
-    is_above_task_median,
     largest_change_deviate,
     least_detectable_change,
-    log_means,
+    mean_log_amounts_and_variances,
     run_effect,
 )
 
@@ -212,7 +212,9 @@ def test_p_of_a_split_is_that_of_every_deal() -> None:
 def test_an_attempt_that_differs_among_many_alike_is_no_change_of_amounts() -> None:
     """Thirty turns in 27 runs of one task, then 29."""
     turns = np.array([30.0] * 27 + [29.0])
-    above = is_above_task_median(np.zeros(28, dtype=np.int64), turns, np.ones(28, dtype=np.int64))
+    above = are_above_dividing_amounts(
+        np.zeros(28, dtype=np.int64), turns, np.ones(28, dtype=np.int64)
+    )
     n, c = np.ones((28, 1), dtype=np.int64), above[:, None].astype(np.int64)
     assert c.sum() == 27
     assert exact_change_p(n, c, 0, 27, 28) == pytest.approx(2 / 28)
@@ -241,7 +243,7 @@ def test_skewed_costs_raise_few_alarms() -> None:
     for _ in range(30):
         logs = logs_of(random, (100, 20, 1), 2.0)
         n, total, squares = np.ones(logs.shape[:2], dtype=np.int64), logs.sum(2), (logs**2).sum(2)
-        alarms[0] += bool(change_points(*log_means(n, total, squares)))
+        alarms[0] += bool(change_points(*mean_log_amounts_and_variances(n, total, squares)))
         costs = np.exp(logs)
         floors = chance_variances(n, costs.sum(2), (costs**2).sum(2))
         alarms[1] += bool(change_points(costs.mean(axis=(1, 2)), floors))
@@ -252,5 +254,7 @@ def test_skewed_costs_raise_few_alarms() -> None:
 def test_the_floor_of_logarithms_is_the_variance_of_their_means() -> None:
     random = np.random.default_rng(4)
     logs = logs_of(random, (300, 50, 3), 1.0)
-    means, floors = log_means(np.full(logs.shape[:2], 3), logs.sum(2), (logs**2).sum(2))
+    means, floors = mean_log_amounts_and_variances(
+        np.full(logs.shape[:2], 3), logs.sum(2), (logs**2).sum(2)
+    )
     assert floors[-1] == pytest.approx(means.var(ddof=1), rel=0.2)

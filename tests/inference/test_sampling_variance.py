@@ -7,7 +7,7 @@ import pytest
 
 from passk_cli.inference.sampling_variance import within_variance, within_variance_from_attempts
 from passk_cli.metrics.registry import parse_metric
-from passk_cli.outcomes.attempts import AttemptValueCounts
+from passk_cli.outcomes.attempts import AttemptValuesByCell
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -19,7 +19,7 @@ def test_scores_of_zero_and_one_vary_as_passes_do(k: int) -> None:
     ]
     start = np.cumsum([0, *map(len, rows)])
     value, count, passed = np.array([row for cell in rows for row in cell]).T
-    scores = AttemptValueCounts(start, value.astype(float), count, passed)
+    scores = AttemptValuesByCell(start, value.astype(float), count, passed)
     for graded, counts in ((f"best@{k}", f"pass@{k}"), (f"worst@{k}", f"pass^{k}")):
         metric = parse_metric(graded)
         with np.errstate(invalid="ignore"):

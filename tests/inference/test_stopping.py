@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from passk_cli.inference.stopping import (
-    EVIDENCE_LEVEL,
     FIRST_PASS,
     ONCE_PASSED,
+    OPTIONAL_STOPPING_LEVEL,
     REPLACED,
     UNKNOWN_LAST_OUTCOME,
     detect_optional_stopping,
@@ -43,9 +43,9 @@ def test_fisher_is_the_share_of_all_placements() -> None:
     result = detect_optional_stopping(n, c)
     assert result is not None
     assert (result.kind, result.largest_n, result.short_tasks) == (FIRST_PASS, 10, 2)
-    assert result.chance_without_stopping == pytest.approx(share, rel=1e-12)
+    assert result.max_data_probability_if_n_fixed == pytest.approx(share, rel=1e-12)
     assert result.first_attempt_pass_share == 0
-    assert result.solved_share == pytest.approx(3 / 7)
+    assert result.solved_task_share == pytest.approx(3 / 7)
 
 
 def test_one_pass_each_and_none_unsolved() -> None:
@@ -54,14 +54,14 @@ def test_one_pass_each_and_none_unsolved() -> None:
     result = detect_optional_stopping(n, np.ones(5, dtype=np.int64))
     most_likely = math.prod((1 - 1 / i) ** (i - 1) for i in range(2, 6))
     assert result is not None
-    assert result.chance_without_stopping == pytest.approx(most_likely, rel=1e-12)
+    assert result.max_data_probability_if_n_fixed == pytest.approx(most_likely, rel=1e-12)
     assert result.first_attempt_pass_share == pytest.approx(0.2)
     # In order, the pass stands last with a chance of 1/n besides.
     ordered = detect_optional_stopping(
         n, np.ones(5, dtype=np.int64), last=np.ones(5, dtype=np.int64)
     )
     assert ordered is not None
-    assert ordered.chance_without_stopping == pytest.approx(
+    assert ordered.max_data_probability_if_n_fixed == pytest.approx(
         most_likely / math.factorial(5), rel=1e-12
     )
 
@@ -103,7 +103,7 @@ def test_failures_replaced_by_retries() -> None:
     result = detect_optional_stopping(remaining, c, numbered, last)
     assert result is not None
     assert (result.kind, result.largest_n) == (REPLACED, 5)
-    assert result.chance_without_stopping < EVIDENCE_LEVEL
+    assert result.max_data_probability_if_n_fixed < OPTIONAL_STOPPING_LEVEL
     assert result.first_attempt_pass_share == pytest.approx(np.mean((numbered == 1) & (c == 1)))
     # Holes that attempts lost by accident leave say nothing.
     assert not has_optional_stopping(
@@ -137,8 +137,8 @@ def test_missing_zeros_are_detected_if_every_task_has_passed() -> None:
     n, c = 10 * (first + 1), passes[np.arange(60), first]
     result = detect_optional_stopping(n, c)
     assert result is not None
-    assert (result.kind, result.solved_share) == (ONCE_PASSED, 1.0)
-    assert result.chance_without_stopping < 1e-6
+    assert (result.kind, result.solved_task_share) == (ONCE_PASSED, 1.0)
+    assert result.max_data_probability_if_n_fixed < 1e-6
     # The same passes among tasks of which as many have none as the rates let expect.
     assert detect_optional_stopping(np.r_[n, 10, 400], np.r_[c, 0, 0]) is None
 
@@ -146,7 +146,7 @@ def test_missing_zeros_are_detected_if_every_task_has_passed() -> None:
 def test_no_zeros_are_missing_if_all_tasks_pass_often() -> None:
     result = detect_optional_stopping(np.r_[np.full(30, 10), 40, 40], np.r_[np.full(30, 9), 0, 0])
     assert result is not None
-    assert result.chance_without_stopping == pytest.approx(0.5, abs=1e-3)
+    assert result.max_data_probability_if_n_fixed == pytest.approx(0.5, abs=1e-3)
 
 
 LAWS = [(0.5, 3), (1, 4), (2, 2), (9, 1)]

@@ -113,7 +113,7 @@ def test_step_and_range_of_the_integral_are_fine_enough(monkeypatch: pytest.Monk
     monkeypatch.setattr(
         weighted_means, "_FIRST_INTEGRATION_STEP", weighted_means._FIRST_INTEGRATION_STEP / 4
     )
-    monkeypatch.setattr(weighted_means, "_SUM_TOLERANCE", 1e-13)
+    monkeypatch.setattr(weighted_means, "_INTEGRATION_TOLERANCE", 1e-13)
     monkeypatch.setattr(weighted_means, "_NEGLIGIBLE_EXPONENT", 60.0)
     fine = [dirichlet_cdf(*problem) for problem in problems]
     np.testing.assert_allclose(coarse, fine, atol=1e-11, rtol=0)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import passk_cli
 from passk_cli.metrics.gpass import at_least_m_of_k_pairs, gpass_pairs, mgpass_pairs, passes_needed
-from passk_cli.metrics.pass_k import pass_at_k_pairs, pass_hat_k_pairs
+from passk_cli.metrics.pass_k import pass_at_k_per_pair, pass_hat_k_per_pair
 
 SMALLEST = Fraction(1, 10**307)
 shares = st.fractions(0, 1, max_denominator=40)
@@ -74,8 +74,8 @@ def test_a_million_attempts() -> None:
 def test_shares_of_zero_and_one_are_pass_at_k_and_pass_hat_k(cell: tuple[int, int, int]) -> None:
     n, c, k = np.array([cell[0]]), np.array([cell[1]]), cell[2]
     for tiny in (Fraction(0), Fraction(1, 10**9)):
-        assert gpass_pairs(n, c, k, tiny) == pass_at_k_pairs(n, c, k)
-    assert gpass_pairs(n, c, k, Fraction(1)) == pass_hat_k_pairs(n, c, k)
+        assert gpass_pairs(n, c, k, tiny) == pass_at_k_per_pair(n, c, k)
+    assert gpass_pairs(n, c, k, Fraction(1)) == pass_hat_k_per_pair(n, c, k)
 
 
 @given(cells(200), shares, shares)

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from passk_cli.metrics.heterogeneity import (
     RateMoments,
+    mean_rate_to_the_k_new_tasks,
+    mean_rate_to_the_k_these_tasks,
     moments_new_tasks,
     moments_of_rates,
     moments_these_tasks,
-    power_of_mean_new_tasks,
-    power_of_mean_these_tasks,
     rate_curves,
 )
 from passk_cli.metrics.pass_k import (
@@ -56,10 +56,12 @@ def test_the_families_of_the_article(name: str) -> None:
         at, hat, even = exact(FAMILIES[name], k)
         assert result.pass_at_k[i] == pytest.approx(float(at), rel=1e-14)
         assert result.pass_hat_k[i] == pytest.approx(float(hat), rel=1e-14)
-        assert result.heterogeneity_gain[i] == pytest.approx(float(hat - even), abs=1e-15)
-        assert (result.heterogeneity_gain[i] > 0.03) == (name != "homogeneous" and k > 1)
+        assert result.pass_hat_k_heterogeneity_gain[i] == pytest.approx(
+            float(hat - even), abs=1e-15
+        )
+        assert (result.pass_hat_k_heterogeneity_gain[i] > 0.03) == (name != "homogeneous" and k > 1)
     if name == "homogeneous":
-        assert not result.heterogeneity_gain.any()
+        assert not result.pass_hat_k_heterogeneity_gain.any()
         assert not result.coverage_deficit.any()
 
 
@@ -90,8 +92,8 @@ def test_bounds_and_monotone_curves(p: list[float]) -> None:
     assert np.all(result.pass_at_k >= mean - slack)
     assert np.all(result.pass_at_k <= 1 - (1 - mean) ** KS + slack)
     for gain, bound in (
-        (result.heterogeneity_gain, result.heterogeneity_gain_bound),
-        (result.coverage_deficit, result.coverage_deficit_bound),
+        (result.pass_hat_k_heterogeneity_gain, result.max_pass_hat_k_heterogeneity_gain),
+        (result.coverage_deficit, result.max_pass_at_k_coverage_deficit),
     ):
         assert np.all(gain >= 0)
         assert np.all(gain <= bound + slack)
@@ -102,7 +104,7 @@ def test_bounds_and_monotone_curves(p: list[float]) -> None:
 @given(st.floats(0, 1), st.integers(1, 30))
 def test_equal_rates_have_no_gain_at_all(rate: float, tasks: int) -> None:
     result = rate_curves(np.full(tasks, rate), KS)
-    assert not result.heterogeneity_gain.any()
+    assert not result.pass_hat_k_heterogeneity_gain.any()
     assert not result.coverage_deficit.any()
 
 
@@ -111,15 +113,17 @@ def test_a_two_point_family_reaches_the_bound(p: list[float]) -> None:
     count, all_ones = len(p), sum(x > 0.5 for x in p)
     result = rate_curves(np.array([1.0] * all_ones + [0.0] * (count - all_ones)), KS)
     np.testing.assert_allclose(
-        result.heterogeneity_gain, result.heterogeneity_gain_bound, atol=1e-15
+        result.pass_hat_k_heterogeneity_gain, result.max_pass_hat_k_heterogeneity_gain, atol=1e-15
     )
-    np.testing.assert_allclose(result.coverage_deficit, result.coverage_deficit_bound, atol=1e-15)
+    np.testing.assert_allclose(
+        result.coverage_deficit, result.max_pass_at_k_coverage_deficit, atol=1e-15
+    )
 
 
 @given(st.lists(st.integers(0, 8), min_size=1, max_size=9))
 def test_different_tasks_by_enumeration(c: list[int]) -> None:
     p = [Fraction(x, 8) for x in c]
-    result = power_of_mean_new_tasks(np.array(c) / 8, np.arange(1, len(c) + 2))
+    result = mean_rate_to_the_k_new_tasks(np.array(c) / 8, np.arange(1, len(c) + 2))
     for k in range(1, len(c) + 1):
         item = [prod(subset) for subset in combinations(p, k)]
         assert result[k - 1] == pytest.approx(float(sum(item, Fraction(0)) / len(item)), rel=1e-13)
@@ -130,7 +134,7 @@ def test_different_tasks_by_enumeration(c: list[int]) -> None:
 def test_tasks_with_repetition_by_enumeration(cells: list[tuple[int, float]]) -> None:
     n = [n for n, _ in cells]
     c = [round(share * n) for n, share in cells]
-    result = power_of_mean_these_tasks(np.array(n), np.array(c), np.arange(1, 5))
+    result = mean_rate_to_the_k_these_tasks(np.array(n), np.array(c), np.arange(1, 5))
     for k in range(1, 5):
         if k > min(n):
             assert np.isnan(result[k - 1])
@@ -148,9 +152,9 @@ def test_tasks_with_repetition_by_enumeration(cells: list[tuple[int, float]]) ->
 def test_tasks_with_repetition_at_ten_thousand_attempts(tasks: int) -> None:
     n = np.full(tasks, 10_000)
     ks = np.array([1, 10, 600, 2000, 5000, 10_000])
-    np.testing.assert_allclose(power_of_mean_these_tasks(n, n, ks), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(mean_rate_to_the_k_these_tasks(n, n, ks), 1.0, rtol=1e-12)
     c = np.full(tasks, 9_990)
-    result = power_of_mean_these_tasks(n, c, ks)
+    result = mean_rate_to_the_k_these_tasks(n, c, ks)
     # As tasks grow in number, attempts fall on different ones: from pass^k of one task to p^k.
     lower, upper = pass_hat_k(10_000, 9_990, ks), (0.999**ks)
     if tasks == 1:
@@ -196,7 +200,7 @@ def powers(n: np.ndarray, c: np.ndarray) -> np.ndarray:
 def test_unbiased_for_new_tasks() -> None:
     mean = float(sum(RATES, Fraction(0)) / 3)
     ks = np.array([1, 2, 3])
-    result = expected_new(lambda n, c: power_of_mean_new_tasks(c / n, ks), tasks=3, n=2)
+    result = expected_new(lambda n, c: mean_rate_to_the_k_new_tasks(c / n, ks), tasks=3, n=2)
     np.testing.assert_allclose(result, mean**ks, rtol=1e-12)
     result = expected_new(lambda n, c: as_array(moments_new_tasks(powers(n, c))), tasks=3, n=3)
     deviation = np.array([float(p) for p in RATES]) - mean
@@ -208,7 +212,7 @@ def test_unbiased_for_new_tasks() -> None:
 def test_unbiased_for_these_tasks() -> None:
     p = np.array([float(x) for x in RATES])
     ks = np.array([1, 2, 3])
-    result = expected_these(lambda n, c: power_of_mean_these_tasks(n, c, ks), RATES, 3)
+    result = expected_these(lambda n, c: mean_rate_to_the_k_these_tasks(n, c, ks), RATES, 3)
     np.testing.assert_allclose(result, p.mean() ** ks, rtol=1e-12)
     result = expected_these(lambda n, c: as_array(moments_these_tasks(n, c)), RATES, 3)
     deviation = p - p.mean()

@@ -76,7 +76,7 @@ def test_latex_groups_the_rows_of_a_model_and_stacks_intervals() -> None:
                 "a",
                 "0.8",
                 Estimate(0.5, se=0.1),
-                Estimate(-0.1, low=-0.2, high=0.1, verdict_sign="~"),
+                Estimate(-0.1, low=-0.2, high=0.1, tie_or_equivalence_sign="~"),
             ),
         ),
     )

@@ -12,7 +12,7 @@ import pytest
 
 from passk_cli.inference.sampling_variance import within_variance, within_variance_from_attempts
 from passk_cli.metrics.registry import parse_metric, task_values
-from passk_cli.outcomes.attempts import AttemptValueCounts
+from passk_cli.outcomes.attempts import AttemptValuesByCell
 from tests.conftest import Passk, mark_long_except, records
 
 NAMES = ("gpass@4:0.5", "mgpass@4", "first@2", "maj@3", "best@2", "worst@2", "mean", "distinct@2")
@@ -157,7 +157,7 @@ def test_metrics_of_attempts_cannot_be_resampled_for_these_tasks(
 def test_leaving_attempts_out_is_the_same_for_counts_and_multisets() -> None:
     n, c = np.array([5, 5, 4]), np.array([0, 2, 4])
     start = np.array([0, 1, 3, 4])
-    bag = AttemptValueCounts(
+    bag = AttemptValuesByCell(
         start, np.array([0.0, 0, 1, 1]), np.array([5, 3, 2, 4]), np.array([0, 0, 2, 4])
     )
     metric, graded = parse_metric("pass@2"), parse_metric("best@2")
@@ -168,7 +168,7 @@ def test_leaving_attempts_out_is_the_same_for_counts_and_multisets() -> None:
 
 def test_the_jackknife_of_a_majority_equals_the_sum_by_hand() -> None:
     answers = [7, 7, 8, 9, 8]  # 7 is right
-    bag = AttemptValueCounts(
+    bag = AttemptValuesByCell(
         np.array([0, 3]), np.array([7, 8, 9]), np.array([2, 2, 1]), np.array([2, 0, 0])
     )
     metric = parse_metric("maj@3")

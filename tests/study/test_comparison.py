@@ -48,7 +48,7 @@ def test_attempts_of_both_models_vary_for_these_tasks() -> None:
     (over_tasks,) = difference_interval_data([comparison], Confidence())
     assert (
         over_tasks.attempt_variances,
-        over_tasks.metric_counts,
+        over_tasks.metrics_with_attempt_counts,
         over_tasks.mixed_task_count,
     ) == (None, (), 0)
     (again,) = difference_interval_data([comparison], Confidence(population=THESE_TASKS))
@@ -56,7 +56,7 @@ def test_attempts_of_both_models_vary_for_these_tasks() -> None:
     expected = [1 / 4 * 3 / 4 / 3, 1 / 4 / 3 + 1 / 4]
     assert again.attempt_variances is not None
     assert again.attempt_variances.tolist() == pytest.approx(expected, rel=1e-12)
-    assert (len(again.metric_counts), again.mixed_task_count) == (2, 2)
+    assert (len(again.metrics_with_attempt_counts), again.mixed_task_count) == (2, 2)
 
 
 def test_a_difference_has_the_range_of_its_bounds() -> None:

@@ -13,7 +13,7 @@ import passk_cli
 from passk_cli.files.load import load
 from passk_cli.files.request import Request
 from passk_cli.outcomes.row_sample import OrderedAttempts
-from passk_cli.study.dependence import _dependent_attempts
+from passk_cli.study.dependence import _warn_of_dependent_attempts
 
 Rows = list[dict[str, Any]]
 COMMANDS = ("estimate", "compare", "curve", "extrapolate")
@@ -101,7 +101,7 @@ def test_independent_attempts_get_a_warning_in_at_most_one_of_a_thousand_data_se
             tuple((f"m{m}",) for m in range(models)), np.repeat(np.arange(models), tasks),
             np.arange(models * tasks + 1) * n, passed.ravel().astype(np.int64),
         )  # fmt: skip
-        warned += len([*_dependent_attempts(order)])
+        warned += len([*_warn_of_dependent_attempts(order)])
     # At most 0.2 % are allowed; 0.1 % is the level, and 3 the expectation.
     assert warned <= 0.002 * sets
 

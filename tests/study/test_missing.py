@@ -14,7 +14,7 @@ import passk_cli
 from passk_cli.inference.random_streams import named_generator
 from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.missing_outcomes import MissingOutcomes
+from passk_cli.outcomes.missing_outcomes import MissingOutcomeCounts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
@@ -382,11 +382,11 @@ def test_uneven_losses_are_a_warning(missing: str) -> None:
     assert str(warning).endswith('missing="bounds" shows the possible effect of missing outcomes')
 
 
-def losses(shares: np.ndarray[Any, Any], n: int) -> MissingOutcomes:
+def losses(shares: np.ndarray[Any, Any], n: int) -> MissingOutcomeCounts:
     """(models × tasks) attempts missing of n each."""
     models = [f"m{i}" for i in range(len(shares)) for _ in shares[0]]
     units = [(f"t{t:04}",) for _ in shares for t in range(len(shares[0]))]
-    return MissingOutcomes.from_rows(models, units, np.full(len(units), n), shares.ravel())
+    return MissingOutcomeCounts.from_rows(models, units, np.full(len(units), n), shares.ravel())
 
 
 def test_similar_losses_rarely_cause_a_warning() -> None:

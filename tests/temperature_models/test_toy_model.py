@@ -20,13 +20,13 @@ from passk_cli.temperature_models.toy_model import (
     best_temperatures,
     expected_pass_at_k,
     exponential_tasks,
-    fit_power_law,
+    fit_best_temperature_power_law,
     gaussian_tasks,
     log_probability,
     power_law_tasks,
-    second_moment,
+    second_moment_of_generations,
     tasks_of_spread,
-    temperature_of_moment,
+    temperature_at_generation_moment,
 )
 from tests.conftest import long_cases
 
@@ -40,7 +40,7 @@ def test_normalisation_against_60_digits(temperature: float) -> None:
     terms = [(g, (-Decimal(g * g) / (2 * t)).exp()) for g in range(-reach, reach + 1)]
     total = sum(term for _, term in terms)
     moment = sum(g * g * term for g, term in terms) / total
-    assert second_moment(temperature) == pytest.approx(float(moment), rel=1e-13)
+    assert second_moment_of_generations(temperature) == pytest.approx(float(moment), rel=1e-13)
     for c in (0, 1, 2, 5):
         exact = float(-Decimal(c * c) / (2 * t) - total.ln())
         assert float(log_probability(c, temperature)) == pytest.approx(exact, rel=1e-14, abs=1e-59)
@@ -59,7 +59,7 @@ def test_the_best_temperature_of_a_single_task_does_not_depend_on_k(
     """By the code path to the last bit, and in value: no other T gives a higher pass@k."""
     task = ToyTasks(np.array([float(c)]), np.array([1.0]))
     result = best_temperatures(task, [1, k, 3 * k, 1])
-    star = temperature_of_moment(c * c)
+    star = temperature_at_generation_moment(c * c)
     assert {best.temperature for best in result} == {star}
     assert result[1].pass_at_k == expected_pass_at_k(task, k, star)
     # Next to the top the two are equal but for rounding.
@@ -77,7 +77,9 @@ def test_the_largest_k_is_one_of_them() -> None:
 
 @pytest.mark.parametrize("moment", [1e-12, 1e-4, 0.3, 1.0, 1.999999, 2.0, 1e6])
 def test_temperature_of_moment_is_the_inverse(moment: float) -> None:
-    assert second_moment(temperature_of_moment(moment)) == pytest.approx(moment, rel=1e-12)
+    assert second_moment_of_generations(temperature_at_generation_moment(moment)) == pytest.approx(
+        moment, rel=1e-12
+    )
 
 
 def test_single_points_of_the_article() -> None:
@@ -106,7 +108,7 @@ def test_the_regression_of_the_article(family, article, exact, r2) -> None:  # t
                 k.append(first)
                 s.append(tasks.spread)
                 star.append(best.temperature)
-    fit = fit_power_law(k, s, star)
+    fit = fit_best_temperature_power_law(k, s, star)
     result = (fit.factor, fit.k_exponent, fit.spread_exponent)
     assert result == pytest.approx(exact, rel=5e-3)
     assert [round(v, 4) for v in result] == list(exact)
@@ -128,7 +130,7 @@ def test_the_regression_of_the_article(family, article, exact, r2) -> None:  # t
 )
 def test_no_temperature_is_better_and_there_is_one_maximum(tasks: ToyTasks) -> None:
     ks = [2, 3, 8, 64, 1000]
-    grid = np.geomspace(1e-2, 4 * tasks.task_integers[-1] ** 2, 2000)
+    grid = np.geomspace(1e-2, 4 * tasks.absolute_task_integers[-1] ** 2, 2000)
     for k, best in zip(ks, best_temperatures(tasks, ks), strict=True):
         curve = np.array([expected_pass_at_k(tasks, k, t) for t in grid])
         if math.isnan(best.temperature):
@@ -152,7 +154,7 @@ def test_expected_pass_at_k_against_the_plain_sum() -> None:
     """Small values included: here 1 − (1 − p)^k would lose all digits."""
     tasks = exponential_tasks(3.0)
     for t, k in ((0.02, 5), (1.0, 1), (40.0, 100), (1e8, 2)):
-        p = np.exp(log_probability(tasks.task_integers, t))
+        p = np.exp(log_probability(tasks.absolute_task_integers, t))
         plain = sum(
             Decimal(float(w)) * (1 - (1 - Decimal(float(q))) ** k)
             for w, q in zip(tasks.weights, p, strict=True)
@@ -184,7 +186,9 @@ def test_families_have_the_spread_asked_for(spread: float) -> None:
     if spread >= 1:
         tasks = tasks_of_spread("power-law", spread, 1.5)
         one_less = (
-            power_law_tasks(1.5, int(tasks.task_integers[-1]) - 1).spread if spread > 1 else 0.0
+            power_law_tasks(1.5, int(tasks.absolute_task_integers[-1]) - 1).spread
+            if spread > 1
+            else 0.0
         )
         assert one_less < spread <= tasks.spread
 
@@ -196,7 +200,9 @@ def test_weights_follow_the_families() -> None:
         (power_law_tasks(2.2, 50), lambda c: -2.2 * math.log(c)),
     ):
         a, b = 2, 7
-        result = dict(zip(tasks.task_integers.tolist(), tasks.weights.tolist(), strict=True))
+        result = dict(
+            zip(tasks.absolute_task_integers.tolist(), tasks.weights.tolist(), strict=True)
+        )
         assert math.log(result[b] / result[a]) == pytest.approx(log_weight(b) - log_weight(a))
         if 0.0 in result:  # ±1 stand as one
             assert result[1] / result[0] == pytest.approx(2 * math.exp(log_weight(1)))
@@ -228,5 +234,5 @@ def test_bad_numbers() -> None:
     with pytest.raises(ParameterError, match="must be at most 1,000,000,000"):
         best_temperatures(gaussian_tasks(1.0), [10**10])
     with pytest.raises(ParameterError, match="too few"):
-        fit_power_law([1, 2, 3, 4], [1, 1, 1, 1], [1, 2, 3, 4])
+        fit_best_temperature_power_law([1, 2, 3, 4], [1, 1, 1, 1], [1, 2, 3, 4])
     assert set(TASK_FAMILIES) == {"gaussian", "exponential", "power-law"}

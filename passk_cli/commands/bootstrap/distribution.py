@@ -10,12 +10,12 @@ import numpy as np
 
 from passk_cli.arrays import Floats, group_by
 from passk_cli.inference.intervals import (
-    GUARDED_METHODS,
     GUARDED_T,
     METHOD_CHOICES,
     METHODS,
+    METHODS_THAT_NEED_BOUNDS,
     PAIRED_SCORE,
-    check_method,
+    checked_method_name,
 )
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.ranking import lead_shares
@@ -23,7 +23,7 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.rank_resampling import attempts_agree, resampled_means
+from passk_cli.study.rank_resampling import have_equal_attempt_counts, resampled_means
 from passk_cli.study.result import Result
 from passk_cli.study.values import SeriesKey, TaskValues, on_shared_tasks
 
@@ -91,7 +91,7 @@ def choose_interval_methods(
         return tuple(m for m in suitable if m not in (GUARDED_T, PAIRED_SCORE, *excluded))
     if not names:
         return DEFAULT_METHODS_BY_POPULATION[population]
-    return tuple(check_method(name, level, population) for name in names)
+    return tuple(checked_method_name(name, level, population) for name in names)
 
 
 def methods_or_bca_without_bounds(
@@ -103,7 +103,7 @@ def methods_or_bca_without_bounds(
     """
     if metric.bounds is not None or confidence.bounds is not None:
         return tuple(methods)
-    return tuple(dict.fromkeys("bca" if m in GUARDED_METHODS else m for m in methods))
+    return tuple(dict.fromkeys("bca" if m in METHODS_THAT_NEED_BOUNDS else m for m in methods))
 
 
 def compute_metric_distributions(
@@ -132,7 +132,7 @@ def compute_metric_distributions(
         tasks = len(shared[0].tasks)
         total_tasks = len(np.unique(np.concatenate([rates.tasks for rates in models])))
         leads: list[float | None] = [None] * len(models)
-        if len(models) > 1 and attempts_agree(models) and (fixed or tasks):
+        if len(models) > 1 and have_equal_attempt_counts(models) and (fixed or tasks):
             means = (
                 model_draws
                 if fixed or tasks == total_tasks

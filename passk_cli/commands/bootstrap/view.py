@@ -18,7 +18,7 @@ from passk_cli.commands.bootstrap.distribution import (
 from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError, raise_for_first_true_condition
-from passk_cli.inference.intervals import GUARDED_METHODS, LOGIT_T
+from passk_cli.inference.intervals import LOGIT_T, METHODS_THAT_NEED_BOUNDS
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING_TOLERANCE
 from passk_cli.metrics.registry import Metric
@@ -38,7 +38,13 @@ from passk_cli.report.plot import Plot, densities
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.result import Result
-from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
+from passk_cli.study.section import (
+    GROUP_VALUES_COLUMN,
+    MODEL_COLUMN,
+    ReportSection,
+    build_report,
+    data_field,
+)
 from passk_cli.study.value_range import range_sentence
 from passk_cli.study.values import TaskValues
 from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
@@ -154,7 +160,7 @@ METHOD_ANSWERS = (
 
 
 @dataclass(frozen=True)
-class IntervalMethodTable(Section[MetricDistribution]):
+class IntervalMethodTable(ReportSection[MetricDistribution]):
     """The estimates with the limits of every interval method, in one table per metric."""
 
     point_estimate_results: Sequence[Result]
@@ -163,7 +169,7 @@ class IntervalMethodTable(Section[MetricDistribution]):
     metric: Metric | None = None
 
     columns = (
-        MODEL_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("estimate", "share", meaning="Mean over tasks.",
                cell_of_record=lambda d: Estimate(d.task_values.mean,
                    unit=d.task_values.metric.unit)),
@@ -260,7 +266,8 @@ class IntervalMethodTable(Section[MetricDistribution]):
         ]
         if metrics:
             yield UNKNOWN_SCORE_BOUNDS_NOTE(
-                metrics=metrics, methods=[m for m in self.interval_methods if m in GUARDED_METHODS]
+                metrics=metrics,
+                methods=[m for m in self.interval_methods if m in METHODS_THAT_NEED_BOUNDS],
             )
         flawed = [
             fact
@@ -348,7 +355,7 @@ class BootstrapRunner(CommandRunner, BootstrapOptions):
     def report(self, study: Analysis) -> Report:
         confidence = study.confidence
         methods = choose_interval_methods(study.counts, self.interval, confidence)
-        if confidence.method_overrides == {LOGIT_T: ("all",)}:
+        if confidence.metrics_by_method_override == {LOGIT_T: ("all",)}:
             raise_for_first_true_condition("invalid-method", (
                 self.interval, OptionWithValue("--interval"),
                 f"corrected numbers always have {LOGIT_T} intervals",

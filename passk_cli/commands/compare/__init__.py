@@ -7,7 +7,7 @@ from typing import Annotated
 
 from passk_cli.commands.command import Command
 from passk_cli.files.request import Request
-from passk_cli.option import ANY_DATA, Option
+from passk_cli.option import ANY_DATA_OPTION_TYPE, Option
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import MetricOptions
 from passk_cli.study.significance_options import ComparisonOptions
@@ -32,7 +32,7 @@ class CompareOptions:
     """
 
     # fmt: off
-    baseline: Annotated[ANY_DATA, Option(
+    baseline: Annotated[ANY_DATA_OPTION_TYPE, Option(
         "--baseline", "FILE|NAME", "Compare every model only with this model.", file_use="read",
         is_model_name=True,
         detail="NAME is a model in the data. FILE contains the results of one model. If you give"

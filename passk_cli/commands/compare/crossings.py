@@ -11,7 +11,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats
 from passk_cli.inference.bootstrap_weights import bootstrap_means
-from passk_cli.inference.ranking import first_lead_change
+from passk_cli.inference.ranking import first_k_of_lead_change
 from passk_cli.limits import refuse_many_attempts
 from passk_cli.metrics.pass_k import pass_at_and_hat_curves
 from passk_cli.metrics.registry import task_values
@@ -21,7 +21,7 @@ from passk_cli.report.plot import Plot, curves
 from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.section import AGAINST_COLUMN, GROUP_COLUMN, MODEL_COLUMN, Section
+from passk_cli.study.section import AGAINST_COLUMN, GROUP_VALUES_COLUMN, MODEL_COLUMN, ReportSection
 from passk_cli.study.values import SeriesKey, TaskValues
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
@@ -83,9 +83,9 @@ def find_crossings(
         gap, low, high = first - second, math.nan, math.nan
         if not c.attempts_differ:
             draws = (confidence.resamples, confidence.seed)
-            crossed = first_lead_change(bootstrap_means(gap, *draws, clusters=c.clusters))
+            crossed = first_k_of_lead_change(bootstrap_means(gap, *draws, clusters=c.clusters))
             low, high = np.quantile(crossed, [tail, 1 - tail], method="inverted_cdf").tolist()
-        at = float(first_lead_change(gap.mean(axis=0, keepdims=True))[0])
+        at = float(first_k_of_lead_change(gap.mean(axis=0, keepdims=True))[0])
         crossings[key] = Crossing(
             c.first.series, c.second.series[0], family, at, low, high, k_max,
             (first.mean(axis=0), second.mean(axis=0)),
@@ -108,12 +108,12 @@ def _metric_over_k(rates: TaskValues, k_max: int) -> Floats:
 _OVERTAKES_CLAUSE = "On {curve}, {model} overtakes {against} at k = {k}{?limits| {limits}}"
 
 
-class CrossingTable(Section[Crossing]):
+class CrossingTable(ReportSection[Crossing]):
     """A row per pair of models and kind of curve, with the k at which the two curves cross."""
 
     title = "The k at which one model overtakes the other"
     columns = (
-        MODEL_COLUMN, AGAINST_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, AGAINST_COLUMN, GROUP_VALUES_COLUMN,
         Column("curve", meaning="The metric at every k.",
             cell_of_record=lambda cross: f"{cross.family}k"),
         Column("crosses at", meaning="First k at which the other model is ahead.",

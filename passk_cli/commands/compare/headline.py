@@ -11,10 +11,10 @@ from passk_cli.arrays import group_by
 from passk_cli.commands.compare.pairs import ModelWithRanks, Pair, pairs_at_first_metric
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.data_types import Estimate
-from passk_cli.report.phrases import SeriesName, p_text_with_sign
+from passk_cli.report.phrases import SeriesName, p_sign_and_number_text
 from passk_cli.study.answer import Answer
 from passk_cli.study.pairwise_tests import BETTER, EQUIVALENT, TIED, WORSE
-from passk_cli.study.rank_resampling import Rank
+from passk_cli.study.rank_resampling import RankAllowedByTests
 from passk_cli.study.value_range import named_group_values
 
 # The answer of `passk compare` names at most _NAMED models, and at most _FEW_GROUPS groups per
@@ -79,7 +79,8 @@ class LeaderSummary:
         return {
             **self.pair_count_fields, "lead": nearest.advantage_of_first,
             "second": nearest.models[1][0],
-            "p": p, "relation": p_text_with_sign(p), "ties": ties, "rest": len(self.tested) - 1,
+            "p": p, "relation": p_sign_and_number_text(p), "ties": ties,
+            "rest": len(self.tested) - 1,
         }  # fmt: skip
 
     @property
@@ -126,7 +127,7 @@ class LeaderSummary:
         return {**self.pair_count_fields, "groups": groups, "leaders": leaders, "ties": ties}
 
 
-def _range_ends_of_each_estimate(ranks: Sequence[Rank]) -> list[float]:
+def _range_ends_of_each_estimate(ranks: Sequence[RankAllowedByTests]) -> list[float]:
     ends: list[float] = []
     for rank in ranks:
         estimate = rank.values.estimate
@@ -214,8 +215,8 @@ class TwoModelDifference:
         within = pair.comparison.equivalent and not equivalent
         return {
             "model": model, "against": second, "metric": pair.metric.name,
-            "difference": pair.result.estimate, "p": p, "relation": p_text_with_sign(p),
-            "within": p_text_with_sign(pair.equivalence_p or 0.0) if within else "",
+            "difference": pair.result.estimate, "p": p, "relation": p_sign_and_number_text(p),
+            "within": p_sign_and_number_text(pair.equivalence_p or 0.0) if within else "",
         }  # fmt: skip
 
 

@@ -28,7 +28,7 @@ from passk_cli.study.integrity import (
     SubmissionBoard,
     submission_boards,
 )
-from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section
+from passk_cli.study.section import GROUP_VALUES_COLUMN, MODEL_COLUMN, ReportSection
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,13 +63,13 @@ def _p_value_cell_function(name: str) -> Callable[[Submission], float | None]:
     return lambda row: row.remarks_by_name[name].p if name in row.remarks_by_name else None
 
 
-class IntegrityTable(Section[Submission]):
+class IntegrityTable(ReportSection[Submission]):
     """A row per submission, with the most irregular submission first."""
 
     title = "Integrity"
     visibility = FULL
     columns = (
-        MODEL_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("remarks", cell_of_record=lambda row: "; ".join(row.remarks),
                meaning=f"Irregularities that chance causes in less than {FLAG_LEVEL:g} of honest"
                " leaderboards. Related models agree more than unrelated models, so a remark is a"
@@ -133,7 +133,7 @@ def text_reader(
     roles = [
         role
         for role in COMPARED_TEXT_ROLES
-        if inputs and all(role in file.requestable_columns for file in inputs)
+        if inputs and all(role in file.requestable_column_by_role for file in inputs)
     ]
     if not roles:
         return None

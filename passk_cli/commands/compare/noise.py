@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from passk_cli.commands.compare.pairs import PairTableRow
-from passk_cli.inference.noise import NoiseSplit, noise_split
+from passk_cli.inference.noise import TaskAndAttemptVariance, noise_split
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.report.data_types import FULL, Column
 from passk_cli.report.phrases import number_range
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.section import AGAINST_COLUMN, GROUP_COLUMN, MODEL_COLUMN, Section
+from passk_cli.study.section import AGAINST_COLUMN, GROUP_VALUES_COLUMN, MODEL_COLUMN, ReportSection
 
 _MEAN_METRICS = ("pass@1", "pass^1")
 
@@ -22,16 +22,16 @@ class PairVariance(PairTableRow):
     """Two models, and the parts of the variance of their difference that come from tasks and from
     attempts."""
 
-    variance_split: NoiseSplit
+    variance_split: TaskAndAttemptVariance
 
 
-class DifferenceVarianceTable(Section[PairVariance]):
+class DifferenceVarianceTable(ReportSection[PairVariance]):
     """One row per pair of models, with the parts of the variance of the difference at pass@1."""
 
     title = "Noise of the differences at pass@1"
     visibility = FULL
     columns = (
-        MODEL_COLUMN, AGAINST_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, AGAINST_COLUMN, GROUP_VALUES_COLUMN,
         Column("from attempts", "share", meaning="Share of the variance of the difference that"
                " comes from the attempts. The rest comes from the choice of tasks.",
                cell_of_record=lambda pair: pair.variance_split.share_of_attempts),

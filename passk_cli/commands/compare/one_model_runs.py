@@ -12,7 +12,7 @@ from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.roles import COLUMN_NAME_AS_MODEL
 from passk_cli.files.sources.arguments import split_label
-from passk_cli.files.sources.path_templates import run_labels
+from passk_cli.files.sources.path_templates import run_label_by_file
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.phrases import all_in_words, plural
 from passk_cli.study.duplicate_runs import require_no_copies
@@ -40,7 +40,9 @@ class OneModelRuns:
         files = all_in_words(plural(len(self.files), "file"))
         labels, paths = zip(*map(split_label, self.files), strict=True) if self.files else ((), ())
         if len(paths) > 1 and labels[0] and len({*labels}) == 1:
-            arguments = SuggestedFix({}, label_by_file=run_labels(paths)).labelled_files(paths)
+            arguments = SuggestedFix(
+                {}, label_by_file=run_label_by_file(paths)
+            ).labelled_file_arguments(paths)
             labelled = " ".join(map(shell_quoted, arguments))
             problem = f"nothing to compare: {files} have the label {labels[0]!r}; write {labelled}"
             return error.with_changes(ParameterError, problem=problem, settles=())
@@ -52,9 +54,9 @@ class OneModelRuns:
             return error.with_changes(ParameterError, settles=settles)
         problem = f"nothing to compare: {files} contain only the model {models.pop()!r}"
         if not fixes:
-            runs = SuggestedFix({}, label_by_file=run_labels(self.files))
+            runs = SuggestedFix({}, label_by_file=run_label_by_file(self.files))
             try:
-                counts = self.read(request, runs.labelled_files(self.files))
+                counts = self.read(request, runs.labelled_file_arguments(self.files))
                 require_no_copies(counts, request.models)
             except PasskError as failure:
                 if failure.name == "duplicate-models":
@@ -72,7 +74,7 @@ class OneModelRuns:
         if self._has_several_files:
             for name in [file.roles.get("attempt", ""), *file.unused_columns][:_MAX_TRIED_COLUMNS]:
                 yield from self._fix_if_it_works({"--field": {"model": name}}) if name else ()
-            yield from self._fix_if_it_works({}, run_labels(self.files))
+            yield from self._fix_if_it_works({}, run_label_by_file(self.files))
 
     def _fix_if_it_works(
         self, options: dict[str, object], labels: Mapping[str, str] | None = None
@@ -82,7 +84,7 @@ class OneModelRuns:
         try:
             if self._has_several_files and len(self.read(request, [self.files[0]]).series) > 1:
                 return
-            counts = self.read(request, settle.labelled_files(self.files))
+            counts = self.read(request, settle.labelled_file_arguments(self.files))
             require_several_models(counts)
             require_no_copies(counts, request.models)
         except PasskError:

@@ -20,7 +20,7 @@ from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.flips import NamedSeries
 from passk_cli.study.pairwise_tests import BETTER, EQUIVALENT, TIED, WORSE
-from passk_cli.study.rank_resampling import Rank
+from passk_cli.study.rank_resampling import RankAllowedByTests
 from passk_cli.study.result import Result
 from passk_cli.study.values import SeriesKey, TaskValues
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
@@ -49,7 +49,7 @@ class Pair(PairTableRow):
     """The difference between two models at one metric, with the ranks of both models."""
 
     result: Result
-    ranks: tuple[Rank | None, Rank | None] = (None, None)
+    ranks: tuple[RankAllowedByTests | None, RankAllowedByTests | None] = (None, None)
     crossing: Crossing | None = None
 
     @property
@@ -69,7 +69,9 @@ class Pair(PairTableRow):
         already shows that the difference is significant.
         """
         verdict = EQUIVALENT if self.comparison.equivalent else self.result.verdict
-        return replace(self.result.estimate, verdict_sign=MARK_BY_VERDICT.get(verdict, ""))
+        return replace(
+            self.result.estimate, tie_or_equivalence_sign=MARK_BY_VERDICT.get(verdict, "")
+        )
 
     @property
     def advantage_of_first(self) -> Estimate:
@@ -162,18 +164,18 @@ class ModelWithRanks:
     """
 
     series: SeriesKey
-    ranks: dict[Metric, Rank] = field(default_factory=dict)
+    ranks: dict[Metric, RankAllowedByTests] = field(default_factory=dict)
     pair_with_next: Pair | None = None
 
     @property
-    def rank_at_first_metric(self) -> Rank:
+    def rank_at_first_metric(self) -> RankAllowedByTests:
         """The rank at the first metric at which the model has a value."""
         return next(iter(self.ranks.values()))
 
 
 def pairs_with_ranks(
     compared: Sequence[Comparison],
-    ranks: Sequence[Rank],
+    ranks: Sequence[RankAllowedByTests],
     crossings: Mapping[tuple[SeriesKey, SeriesKey, str], Crossing],
     confidence: Confidence,
 ) -> list[Pair]:
@@ -200,13 +202,15 @@ def pairs_at_first_metric(pairs: Sequence[Pair]) -> list[Pair]:
     return [pair for pair in pairs if pair.metric == metric]
 
 
-def models_in_rank_order(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelWithRanks]:
+def models_in_rank_order(
+    ranks: Sequence[RankAllowedByTests], pairs: Sequence[Pair]
+) -> list[ModelWithRanks]:
     """The models in the order of their ranks at the first metric that can be tested.
 
     Models without a value of this metric come last.
     """
     first = pairs_at_first_metric(pairs)
-    model_ranks: dict[SeriesKey, dict[Metric, Rank]] = {}
+    model_ranks: dict[SeriesKey, dict[Metric, RankAllowedByTests]] = {}
     for rank in sorted(ranks, key=lambda rank: rank.values.metric != first[0].metric):
         model_ranks.setdefault(rank.values.series, {})[rank.values.metric] = rank
     between = {frozenset(pair.models): pair for pair in first}

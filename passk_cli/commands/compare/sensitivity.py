@@ -12,12 +12,12 @@ from passk_cli.arrays import Ints
 from passk_cli.commands.compare.pairs import OPPOSITE_VERDICTS
 from passk_cli.errors import ParameterError
 from passk_cli.inference.random_streams import named_generator
-from passk_cli.outcomes.attempts import AttemptValueCounts
+from passk_cli.outcomes.attempts import AttemptValuesByCell
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Column, Table
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.pairwise_tests import choose_pairs, compare_pairs
-from passk_cli.study.section import AGAINST_COLUMN, GROUP_COLUMN, MODEL_COLUMN, Section
+from passk_cli.study.section import AGAINST_COLUMN, GROUP_VALUES_COLUMN, MODEL_COLUMN, ReportSection
 from passk_cli.study.values import SeriesKey
 from passk_cli.suggested_fix import OptionWithValue
 
@@ -45,12 +45,12 @@ class VerdictWithLessData:
 
 
 @dataclass(frozen=True)
-class SensitivityTable(Section[VerdictWithLessData]):
+class SensitivityTable(ReportSection[VerdictWithLessData]):
     """One row per pair of models, which shows whether the verdict changes with less data."""
 
     shown_when = "with --sensitivity"
     columns = (
-        MODEL_COLUMN, AGAINST_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, AGAINST_COLUMN, GROUP_VALUES_COLUMN,
         Column("metric", meaning="Name of the metric, as in `-m`.",
             cell_of_record=lambda row: row.metric),
         Column("verdict", meaning="Verdict on all tasks.", cell_of_record=lambda row: row.verdict),
@@ -139,7 +139,7 @@ def halve_attempts(counts: Counts, seed: int) -> Counts:
     return replace(counts, n=n, c=fewer, attempts=attempts, missing=missing)
 
 
-def _sample_attempts(bag: AttemptValueCounts, n: Ints, rng: Generator) -> AttemptValueCounts:
+def _sample_attempts(bag: AttemptValuesByCell, n: Ints, rng: Generator) -> AttemptValuesByCell:
     row = np.repeat(np.arange(len(bag.row_cell_indices)), bag.count)
     copy = np.arange(len(row)) - np.repeat(np.cumsum(bag.count) - bag.count, bag.count)
     passed = copy < bag.pass_count[row]
@@ -152,6 +152,6 @@ def _sample_attempts(bag: AttemptValueCounts, n: Ints, rng: Generator) -> Attemp
     count = np.bincount(row[sample], minlength=len(bag.row_cell_indices))
     passes = np.bincount(row[sample], passed[sample], len(bag.row_cell_indices)).astype(np.int64)
     present = count > 0
-    return AttemptValueCounts.from_rows(
+    return AttemptValuesByCell.from_rows(
         cell_of[present], bag.value[present], count[present], passes[present], len(n)
     )

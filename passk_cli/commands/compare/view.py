@@ -50,7 +50,7 @@ from passk_cli.errors import ParameterError, raise_for_first_true_condition
 from passk_cli.files.request import Request
 from passk_cli.inference.intervals import PAIRED_SCORE
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.ranking import letter_ranges
+from passk_cli.inference.ranking import abbreviate_tie_letters
 from passk_cli.limits import MOST_GROUPS
 from passk_cli.metrics.registry import Metric, MetricChange, parse_change
 from passk_cli.option import changed_option_names
@@ -70,10 +70,10 @@ from passk_cli.report.data_types import (
 )
 from passk_cli.report.phrases import SeriesName, count_range, first_few, number_range, plural
 from passk_cli.report.plot import Plot, ReferenceLine, forest, ranking
-from passk_cli.study.adjustment_captions import VERDICT_DISAGREEMENT, Adjustment
+from passk_cli.study.adjustment_captions import INTERVALS_DISAGREE_WITH_VERDICTS, Adjustment
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true_sentence
-from passk_cli.study.baseline import RunAndBaseline, baseline_label, join_baseline
+from passk_cli.study.baseline import FilesOfRunAndBaseline, baseline_label, join_baseline
 from passk_cli.study.benchmarks import benchmark_disagreement_warning
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.data_notes import (
@@ -81,12 +81,12 @@ from passk_cli.study.data_notes import (
     NO_INTERVAL,
     SHORT_TASKS,
     lacking_tasks_message,
-    largest_allowed_k,
+    largest_allowed_k_text,
     one_task_warning,
     reading_notes,
 )
 from passk_cli.study.duplicate_runs import require_no_copies
-from passk_cli.study.flips import find_flips, flip_results
+from passk_cli.study.flips import compute_flips_of_pairs, results_per_shared_task
 from passk_cli.study.pairwise_tests import (
     BETTER,
     WORSE,
@@ -95,23 +95,28 @@ from passk_cli.study.pairwise_tests import (
     compare_pairs,
     require_several_models,
 )
-from passk_cli.study.rank_resampling import find_ranks
+from passk_cli.study.rank_resampling import find_ranks_allowed_by_tests
 from passk_cli.study.result import Result, ratio_estimate
 from passk_cli.study.section import (
     AGAINST_COLUMN,
-    GROUP_COLUMN,
+    GROUP_VALUES_COLUMN,
     MODEL_COLUMN,
-    MetricColumn,
+    MetricColumnItem,
     Record,
-    Section,
+    ReportSection,
     build_report,
     data_field,
 )
 from passk_cli.study.significance_options import UNADJUSTED
-from passk_cli.study.values import SeriesKey, TaskValues, TooFewAttempts, common_reason
+from passk_cli.study.values import (
+    SeriesKey,
+    TaskValues,
+    TooFewAttemptsReason,
+    first_or_combined_reason,
+)
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
-_EXAMPLE_METRIC_COLUMN = MetricColumn(
+_EXAMPLE_METRIC_COLUMN = MetricColumnItem(
     "METRIC", "Estimate of a metric that you name with -k or -m.", "share"
 )
 # The table of changes shows at most _MAX_ROWS_OF_METRIC_CHANGES rows.
@@ -192,7 +197,7 @@ POWERLESS_TESTS_NOTE = DiagnosticType(
 )  # fmt: skip
 
 
-def _significance_level_text(section: Section[Pair] | RankingTable | BaselineTable) -> str:
+def _significance_level_text(section: ReportSection[Pair] | RankingTable | BaselineTable) -> str:
     return f"{100 * (1 - section.study.confidence.level):g} %"
 
 
@@ -218,7 +223,7 @@ NO_TEST_ANSWER = Answer("no-test", lambda pairs: not pairs_with_p_value(pairs),
 _LETTERED_METRIC_ESTIMATE_COLUMN = Column(
     "{0.name}", meaning="{0.meaning} Models that share a letter do not differ significantly.",
     cell_of_record=lambda standing, metric: _estimate_from_cell(
-        rank.values.estimate, metric, letter_ranges(rank.tie_letters or "")
+        rank.values.estimate, metric, abbreviate_tie_letters(rank.tie_letters or "")
     ) if (rank := standing.ranks.get(metric)) else Estimate(None),
     kind_of_item=lambda _, metric: metric.unit, example=_EXAMPLE_METRIC_COLUMN)  # fmt: skip
 
@@ -253,7 +258,7 @@ def draws_ranking(study: Analysis) -> bool:
 
 
 @dataclass(frozen=True)
-class OneRowPerModelTable(Section[Record]):
+class OneRowPerModelTable(ReportSection[Record]):
     """Base class of tables with one row per model.
 
     A row contains details of the first metric and one number per further metric.
@@ -308,7 +313,7 @@ class RankingTable(OneRowPerModelTable[ModelWithRanks]):
     columns = (
         Column("rank", meaning="Possible ranks at the first metric: a number, or a range.",
                cell_of_record=lambda standing: standing.rank_at_first_metric.rank_range_text),
-        MODEL_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, GROUP_VALUES_COLUMN,
         replace(_LETTERED_METRIC_ESTIMATE_COLUMN,
             repeated_items=lambda section: [section.first_metric]),
         Column("interval of {0.name}", visibility=WIDE,
@@ -337,7 +342,7 @@ class RankingTable(OneRowPerModelTable[ModelWithRanks]):
         Column("ties at {0.name}", visibility=FULL,
             repeated_items=lambda section: section.other_metrics,
                meaning="Models that share a letter do not differ significantly at {0.name}.",
-               cell_of_record=lambda standing, metric: letter_ranges(
+               cell_of_record=lambda standing, metric: abbreviate_tie_letters(
                    getattr(standing.ranks.get(metric), "tie_letters", None) or ""),
                    example=_EXAMPLE_METRIC_COLUMN),
         Column("first in resamples ({0.name})", "share", visibility=FULL,
@@ -388,7 +393,7 @@ class RankingTable(OneRowPerModelTable[ModelWithRanks]):
                 "model": SeriesName(standing.series), self.first_metric.name: estimate.value,
                 "low": estimate.low, "high": estimate.high,
                 "places": standing.rank_at_first_metric.rank_range_text,
-                "letters": letter_ranges(standing.rank_at_first_metric.tie_letters or ""),
+                "letters": abbreviate_tie_letters(standing.rank_at_first_metric.tie_letters or ""),
                 "tied": at < max(table.tied_leader_count,
                     standing.rank_at_first_metric.rank_range_text == "1"),
             }
@@ -456,7 +461,7 @@ class BaselineTable(OneRowPerModelTable[BaselineRow]):
 
     shown_when = "with --baseline"
     columns = (
-        MODEL_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, GROUP_VALUES_COLUMN,
         replace(_METRIC_BASELINE_DIFFERENCE_COLUMN,
             repeated_items=lambda section: [section.first_metric]),
         Column("p", "p", stays_with_previous=True,
@@ -601,7 +606,7 @@ _PAIR_DATA_FIELDS = (
 )  # fmt: skip
 
 
-class PairSection(Section[Pair]):
+class PairSection(ReportSection[Pair]):
     """A section about pairs of models, with messages about pairs without a test or interval."""
 
     @property
@@ -627,7 +632,7 @@ class PairSection(Section[Pair]):
             for cause in _reasons_with_pair_counts(comparisons)
         )
         for (reason, count, short), names in causes.items():
-            k = largest_allowed_k(names, short)
+            k = largest_allowed_k_text(names, short)
             diagnostic = PAIRS_NOT_COMPARED_WARNING(
                 pairs=count, metric=", ".join(names), reason=reason
             )
@@ -654,7 +659,7 @@ class PairTable(PairSection):
     columns = (
         replace(MODEL_COLUMN, exists_in_section=lambda section: not section.single_pair),
         replace(AGAINST_COLUMN, exists_in_section=lambda section: not section.single_pair),
-        GROUP_COLUMN,
+        GROUP_VALUES_COLUMN,
         Column("metric", meaning="Name of the"
                " metric, as in `-m`.", cell_of_record=lambda pair: pair.metric.name),
         _model_estimate_column(0), _model_estimate_column(1), _DIFFERENCE_COLUMN, _RATIO_COLUMN,
@@ -747,8 +752,8 @@ class PairTable(PairSection):
             yield POWERLESS_TESTS_NOTE(tests=len(tested), metric=tested[0].metric.name)
         if study.counts.group_names and study.comparison_options.adjust == UNADJUSTED:
             yield UNADJUSTED_GROUPS_NOTE(groups=len({c.first.series[1:] for c in compared}))
-        if fields := self.adjustment.disagreement_fields:
-            yield VERDICT_DISAGREEMENT(**fields)
+        if fields := self.adjustment.interval_disagreement_fields:
+            yield INTERVALS_DISAGREE_WITH_VERDICTS(**fields)
 
     def plots(self) -> tuple[Plot, ...]:
         brief = [pair for pair in self.records if shown_in_brief(self.study, pair.metric)]
@@ -819,7 +824,7 @@ class ChangeComparisonTable(PairSection):
 
     shown_when = "with --change"
     columns = (
-        MODEL_COLUMN, AGAINST_COLUMN, GROUP_COLUMN, _model_estimate_column(0),
+        MODEL_COLUMN, AGAINST_COLUMN, GROUP_VALUES_COLUMN, _model_estimate_column(0),
         _model_estimate_column(1),
         _DIFFERENCE_COLUMN, _P_COLUMN, _EQUIVALENCE_P_COLUMN,
         _SHARED_TASKS_COLUMN,
@@ -879,12 +884,16 @@ def _reasons_with_pair_counts(
     short, models, other_reasons = list[str](), dict[SeriesKey, str](), list[str]()
     for c in lacking:
         valueless = [r for r in (c.first, c.second) if not r.has_values]
-        few = [r for r in valueless if isinstance(r.reason, TooFewAttempts)]
+        few = [r for r in valueless if isinstance(r.reason, TooFewAttemptsReason)]
         (short if few else other_reasons).append(c.reason)
         models |= {rates.series: rates.reason for rates in few}
     all_reasons = tuple(models.values())
     if short:
-        yield short[0] if len(models) == 1 else common_reason(all_reasons), len(short), all_reasons
+        yield (
+            short[0] if len(models) == 1 else first_or_combined_reason(all_reasons),
+            len(short),
+            all_reasons,
+        )
     for reason, count in Counter(other_reasons).items():
         yield reason, count, ()
 
@@ -956,9 +965,9 @@ class CompareRunner(CommandRunner, CompareOptions):
     def read_analysis(self, options: SharedOptions, read: ReadCountsFunction) -> Analysis:
         confidence = options.confidence.require_intervals().for_differences()
         options = replace(options, confidence=confidence)
-        runs = RunAndBaseline(None)
+        runs = FilesOfRunAndBaseline(None)
         if self.baseline is not None:
-            runs = RunAndBaseline.from_arguments(options.files, self.baseline)
+            runs = FilesOfRunAndBaseline.from_arguments(options.files, self.baseline)
         if runs.baseline is None:
             study = super().read_analysis(
                 options,
@@ -999,7 +1008,7 @@ class CompareRunner(CommandRunner, CompareOptions):
     def require_sufficient_data(self, options: SharedOptions, counts: Counts) -> None:
         if (
             self.baseline is None
-            or RunAndBaseline.from_arguments(options.files, self.baseline).baseline is None
+            or FilesOfRunAndBaseline.from_arguments(options.files, self.baseline).baseline is None
         ):
             require_several_models(self._without_sensitivity_groups(counts))
 
@@ -1033,7 +1042,11 @@ class CompareRunner(CommandRunner, CompareOptions):
                     SuggestedFix({"--crossings": None}),
                 ],
             )
-        ranks = [] if baseline is not None else list(find_ranks(comparisons, confidence))
+        ranks = (
+            []
+            if baseline is not None
+            else list(find_ranks_allowed_by_tests(comparisons, confidence))
+        )
         all_pairs = pairs_with_ranks(compared, ranks, crossings, confidence)
         metric_pairs = [pair for pair in all_pairs if pair.metric != change]
         change_pairs = [pair for pair in all_pairs if pair.metric == change]
@@ -1042,7 +1055,7 @@ class CompareRunner(CommandRunner, CompareOptions):
         single_model = (
             not study.counts.group_names and len({pair.models for pair in metric_pairs}) == 1
         )
-        sections: list[Section[Any]] = [
+        sections: list[ReportSection[Any]] = [
             self.pair_table_class(
                 study, metric_pairs, adjustment, baseline or "", single_model, not crossings
             )
@@ -1058,9 +1071,11 @@ class CompareRunner(CommandRunner, CompareOptions):
         if self.crossings:
             sections.append(CrossingTable(study, list(crossings.values())))
         if self.flips:
-            flipped = find_flips(model_pairs_for_flips(study, comparisons), confidence.level)
+            flipped = compute_flips_of_pairs(
+                model_pairs_for_flips(study, comparisons), confidence.level
+            )
             sections.append(FlipCountsByPairTable(study, flipped))
-            sections.append(FlippedTaskTable(study, flip_results(flipped)))
+            sections.append(FlippedTaskTable(study, results_per_shared_task(flipped)))
         if self.sensitivity:
             sections.append(SensitivityTable(study, stability, self.sensitivity))
         ranged = replace(study, metrics=metrics)

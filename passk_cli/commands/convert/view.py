@@ -25,7 +25,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Report
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true_sentence
-from passk_cli.study.benchmarks import POOLED_BENCHMARKS
+from passk_cli.study.benchmarks import POOLED_BENCHMARKS_WARNING
 from passk_cli.study.section import build_report
 from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
@@ -105,9 +105,9 @@ class ConvertRunner(CommandRunner, ConvertOptions):
             option_names = request.given_options | ({"missing"} if self.missing else set())
             request = replace(request, missing=self.missing or "error", given_options=option_names)
             if self.engine == "spark":
-                from passk_cli.files.spark.counting import count_on_cluster
+                from passk_cli.files.spark.counting import count_and_sum_on_cluster
 
-                counts, sums = count_on_cluster(options.files, request, self.spark_master)
+                counts, sums = count_and_sum_on_cluster(options.files, request, self.spark_master)
                 refuse_reserved_columns(counts.group_names, (*COUNTS_COLUMNS, *sums), "the output")
                 write_columns(path, {**counts.columns, **sums}, form)
                 return Analysis(counts)
@@ -136,7 +136,7 @@ class ConvertRunner(CommandRunner, ConvertOptions):
         sections = [ConversionSummaryTable(study, model_counts_written_to_file(counts))]
         # The converted table lists every benchmark separately, so messages about pooled benchmarks
         # do not apply.
-        messages = [m for m in study.messages(()) if m.name != POOLED_BENCHMARKS.name]
+        messages = [m for m in study.messages(()) if m.name != POOLED_BENCHMARKS_WARNING.name]
         report = build_report(study, sections, messages=messages, interval=None)
         fields = {
             "models": len({model for model, *_ in counts.series}), "tasks": len(counts.tasks),

@@ -11,7 +11,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metric_selection import RequiredAttempts
+from passk_cli.study.metric_selection import AttemptCountOptions
 from passk_cli.suggested_fix import OptionWithValue
 
 # The names in AMOUNT_NAMES repeat `metrics.registry.AMOUNT_UNITS_AND_NOUNS`, because importing
@@ -64,7 +64,8 @@ class CostOptions:
 
 
 COMMAND = Command(
-    CostOptions, (Request, RequiredAttempts, Confidence), excluded_options=("interval", "bounds"),
+    CostOptions, (Request, AttemptCountOptions, Confidence),
+    excluded_options=("interval", "bounds"),
     has_charts=True,
     absent_option_reasons=dict.fromkeys(("--cascade", "cascade"),
         "cascades of two models were removed"),

@@ -10,7 +10,7 @@ from passk_cli.arrays import Bools, Floats, Ints, row_blocks
 from passk_cli.inference.bands import pointwise_level
 from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.inference.difference import difference_distribution
-from passk_cli.inference.ranking import code_spans, possible_crossings
+from passk_cli.inference.ranking import code_spans, possible_crossing_ranges
 
 # Costs with a relative difference of at most _TIE_TOLERANCE are treated as equal, and so are rates
 # with a difference of at most _TIE_TOLERANCE.
@@ -157,8 +157,8 @@ def lead_crossings(
 
     budgets : budgets in increasing order. The result does not apply below the first budget or above
         the last budget.
-    first, second : lowest possible values of each model from `pass_within_budget`, with one row per
-        budget and one column per task.
+    first, second : lowest possible values of each model from `pass_within_budget_limits`, with one
+        row per budget and one column per task.
     highest : highest possible values of both models, or None if all values are exact. A model leads
         only if it leads for all possible values.
 
@@ -186,7 +186,7 @@ def lead_crossings(
         BudgetCrossingRange(
             float(budgets[crossing.first_k - 1]), float(budgets[crossing.last_k]), crossing.certain
         )
-        for crossing in possible_crossings(places, signs)
+        for crossing in possible_crossing_ranges(places, signs)
     )
     leads = tuple(
         BudgetRangeLead(float(budgets[run.first_index]), float(budgets[run.last_index]), run.code)

@@ -17,7 +17,7 @@ from passk_cli.files.attempts.cost_checks import (
 )
 from passk_cli.metrics.registry import AMOUNT_UNITS_AND_NOUNS
 from passk_cli.report.data_types import Estimate
-from passk_cli.report.phrases import p_text_with_sign
+from passk_cli.report.phrases import p_sign_and_number_text
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.value_range import name_with_groups, named_group_values
@@ -91,7 +91,7 @@ def cost_sentence_fields(
             pair.second.cost_per_success.estimate.without_interval for pair in tied
         ]  # fmt: skip
         fields |= {
-            "other": name(nearest.second), "p": p, "relation": p_text_with_sign(p),
+            "other": name(nearest.second), "p": p, "relation": p_sign_and_number_text(p),
             "times": Estimate(1 / (second or math.inf), unit="ratio"),
             "highest": max(prices, key=lambda price: price.value or 0.0, default=None),
         }  # fmt: skip

@@ -16,20 +16,20 @@ from passk_cli.inference.cost_per_success import TaskCosts, cost_per_success, me
 from passk_cli.inference.intervals import FIELLER
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.limits import refuse_many_pairs
-from passk_cli.metrics.budget import pass_within_budget
+from passk_cli.metrics.budget import pass_within_budget_limits
 from passk_cli.metrics.registry import AMOUNT_UNITS_AND_NOUNS, Metric
-from passk_cli.outcomes.attempts import AttemptValueCounts
+from passk_cli.outcomes.attempts import AttemptValuesByCell
 from passk_cli.report.data_types import Estimate
 from passk_cli.report.phrases import amount_text
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.pairwise_tests import BETTER, TIED, WORSE
 from passk_cli.study.ratios import compare_costs_per_success
-from passk_cli.study.result import Result, range_between, ratio_estimate
+from passk_cli.study.result import Result, range_result_between, ratio_estimate
 from passk_cli.study.values import (
     UNPRICED_REASON,
     SeriesKey,
     attempts_of,
-    cells_with_known_amounts,
+    cells_with_any_known_amount,
     cluster_codes,
 )
 
@@ -52,13 +52,13 @@ class CostSummary:
 
     series: SeriesKey
     task_codes: Ints
-    attempts: AttemptValueCounts
+    attempts: AttemptValuesByCell
     pass_rate: Result
     cost_per_attempt: Result
     cost_per_success: Result
     pass_rates_within_budgets: tuple[Result, ...]
 
-    def attempt_amounts_at(self, tasks: Ints) -> AttemptValueCounts:
+    def attempt_amounts_at(self, tasks: Ints) -> AttemptValuesByCell:
         return self.attempts.take_cells(np.searchsorted(self.task_codes, tasks))
 
     @property
@@ -127,14 +127,14 @@ def _cost_summary(
     counts = study.counts
     rows = counts.slice_of_series(place)
     series, attempts = counts.series[place], attempts_of(counts, amount, rows)
-    cells, n, _ = cells_with_known_amounts(attempts)
+    cells, n, _ = cells_with_any_known_amount(attempts)
     tasks, attempts = counts.task_codes[rows][cells], attempts.take_cells(cells)
     spending = _task_costs(attempts, cluster_codes(counts, tasks))
     cost, per_success = _costs_per_attempt_and_success(study, amount, rate, spending)
     within = []
     priced = attempts.value.any()
     solved = (
-        pass_within_budget(*_attempt_arrays(attempts), np.array(budgets))
+        pass_within_budget_limits(*_attempt_arrays(attempts), np.array(budgets))
         if priced
         else (budgets, budgets)
     )
@@ -143,18 +143,18 @@ def _cost_summary(
         nothing = Estimate(None, reason=per_success.estimate.reason)
         number = replace(per_success, name=name, estimate=nothing, method=study.confidence.method)
         if priced:
-            number = range_between(*(
+            number = range_result_between(*(
                 study.mean_result(series, name, values, tasks, n) for values in (low, high)
             ))  # fmt: skip
         within.append(replace(number, extra_fields={"budget": budget}))
     return CostSummary(series, tasks, attempts, rate, cost, per_success, tuple(within))
 
 
-def _attempt_arrays(attempts: AttemptValueCounts) -> tuple[Ints, Floats, Ints, Ints]:
+def _attempt_arrays(attempts: AttemptValuesByCell) -> tuple[Ints, Floats, Ints, Ints]:
     return attempts.cell_offsets, attempts.value, attempts.count, attempts.pass_count
 
 
-def _task_costs(attempts: AttemptValueCounts, clusters: Ints | None) -> TaskCosts:
+def _task_costs(attempts: AttemptValuesByCell, clusters: Ints | None) -> TaskCosts:
     return TaskCosts.from_attempts(*_attempt_arrays(attempts), clusters)
 
 
@@ -357,7 +357,7 @@ def _lead_crossings(
             budgets = np.geomspace(least, most, _BUDGETS)
         for rival in pair:
             if rival.series not in solved:
-                solved[rival.series] = pass_within_budget(
+                solved[rival.series] = pass_within_budget_limits(
                     *_attempt_arrays(rival.attempt_amounts_at(tasks)), budgets
                 )
         (first, most), (second, second_most) = (solved[rival.series] for rival in pair)

@@ -40,10 +40,10 @@ from passk_cli.study.pairwise_tests import TIED
 from passk_cli.study.result import Result
 from passk_cli.study.section import (
     AGAINST_COLUMN,
-    GROUP_COLUMN,
+    GROUP_VALUES_COLUMN,
     MODEL_COLUMN,
-    MetricColumn,
-    Section,
+    MetricColumnItem,
+    ReportSection,
     amount_or_minimum,
     build_report,
     data_field,
@@ -97,7 +97,7 @@ FEW_COMMON_TASKS_WARNING = DiagnosticType(
     example="warning[uncommon-tasks]: some models lack 39 of 40 tasks; each row uses all tasks of"
     " its model, but tests use only the tasks that both models have, and there is no frontier",
 )  # fmt: skip
-_PASS_AT_BUDGET_COLUMN = MetricColumn(
+_PASS_AT_BUDGET_COLUMN = MetricColumnItem(
     "pass@$B", "Probability that repeated attempts solve a task before the budget is spent. An"
     " attempt counts only if its full cost is within the budget. The number is a range if the"
     " attempts ended before the budget was spent.", "share",
@@ -126,14 +126,14 @@ _PASS_RATE_BY_BUDGET_COLUMN = Column(
 
 
 @dataclass(frozen=True)
-class CostTable(Section[CostSummary]):
+class CostTable(ReportSection[CostSummary]):
     """A row per model with the costs and with pass@$b at each budget.
 
     The cheapest model comes first.
     """
 
     columns = (
-        MODEL_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, GROUP_VALUES_COLUMN,
         replace(_COST_PER_SUCCESS_COLUMN,
             meaning=f"{_COST_PER_SUCCESS_COLUMN.meaning} A ~ marks costs that are not"
             " significantly higher than the lowest cost of the group.",
@@ -141,7 +141,7 @@ class CostTable(Section[CostSummary]):
                 cell_of_record=lambda summary, ties:
                 amount_or_minimum(summary.cost_per_success.estimate)
                 if summary.series not in ties
-                else replace(summary.cost_per_success.estimate, verdict_sign="~")),
+                else replace(summary.cost_per_success.estimate, tie_or_equivalence_sign="~")),
         _PASS_RATE_COLUMN, _COST_PER_ATTEMPT_COLUMN, _PASS_RATE_BY_BUDGET_COLUMN,
         Column("frontier", visibility=FULL, meaning="Position relative to the frontier of cost per"
                " attempt and pass@1. on: no model is both cheaper and better. behind: another model"
@@ -165,10 +165,10 @@ class CostTable(Section[CostSummary]):
     frontier_results: Mapping[SeriesKey, Result] = field(default_factory=dict)
 
     @property
-    def pass_at_budget_columns(self) -> list[MetricColumn]:
+    def pass_at_budget_columns(self) -> list[MetricColumnItem]:
         names = [fact.name for fact in self.records[0].pass_rates_within_budgets]
         return [
-            MetricColumn(name, "" if place else _PASS_AT_BUDGET_COLUMN.meaning, "share")
+            MetricColumnItem(name, "" if place else _PASS_AT_BUDGET_COLUMN.meaning, "share")
             for place, name in enumerate(names)
         ]
 
@@ -346,7 +346,7 @@ def _budgets_ahead_text(pair: CostComparison, *, first: bool) -> str | None:
     return "–".join(dict.fromkeys(texts)) or None
 
 
-class CostPairTable(Section[CostComparison]):
+class CostPairTable(ReportSection[CostComparison]):
     """A row per pair of models, which compares the costs of a solved task."""
 
     title = "Cost of a solved task: pairs"
@@ -355,7 +355,8 @@ class CostPairTable(Section[CostComparison]):
         Column("model", cell_of_record=lambda pair: pair.first.series[0]),
         Column("against", meaning=AGAINST_COLUMN.meaning,
             cell_of_record=lambda pair: pair.second.series[0]),
-        replace(GROUP_COLUMN, cell_of_record=lambda pair, item: pair.first.series[1 + item[0]]),
+        replace(GROUP_VALUES_COLUMN, cell_of_record=lambda pair,
+            item: pair.first.series[1 + item[0]]),
         Column("difference", "$", meaning="Difference between the costs per solved task, on shared"
                " tasks.",
                cell_of_record=lambda pair: pair.difference.estimate),
@@ -413,7 +414,7 @@ class CostRunner(CommandRunner, CostOptions):
             amounts_in_data = [
                 name
                 for name in AMOUNT_UNITS_AND_NOUNS
-                if any(name in file.requestable_columns for file in inputs)
+                if any(name in file.requestable_column_by_role for file in inputs)
             ]
             if not amounts_in_data:
                 raise

@@ -10,9 +10,14 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.report.data_types import ALWAYS, FULL, AnswerSentence, OptionHint, Report
 from passk_cli.report.plot import Plot, curves
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.cover_ranges import cover_sentences
+from passk_cli.study.cover_ranges import cover_range_sentences
 from passk_cli.study.data_notes import lacking_tasks_message
-from passk_cli.study.section import MetricColumn, SeriesMetricTable, build_report, rows_by_series
+from passk_cli.study.section import (
+    MetricColumnItem,
+    SeriesMetricTable,
+    build_report,
+    rows_by_series,
+)
 
 _TENTHS = range(1, 10)
 # Without --full, the table of cover@τ shows only the thresholds in _BRIEF. The answer above the
@@ -26,7 +31,7 @@ class CoverBySuccessRateTable(SeriesMetricTable):
     shown_when = "with -m cover"
 
     @property
-    def metric_columns(self) -> list[MetricColumn]:
+    def metric_columns(self) -> list[MetricColumnItem]:
         """One column per threshold. Without `--full`, the table shows only some thresholds."""
         visibility = {True: ALWAYS, False: FULL}
         return [
@@ -35,7 +40,7 @@ class CoverBySuccessRateTable(SeriesMetricTable):
         ]
 
     def answer(self) -> Iterator[AnswerSentence]:
-        yield from cover_sentences(
+        yield from cover_range_sentences(
             self.study, [fact for fact in self.results() if fact.name == _SAID]
         )
 
@@ -45,7 +50,7 @@ class CoverBySuccessRateTable(SeriesMetricTable):
 
     def plots(self) -> tuple[Plot, ...]:
         rows = [
-            fact.chart_point("share of tasks", rate=fact.values.metric.k_and_share_text)
+            fact.chart_point("share of tasks", rate=fact.values.metric.k_and_share_name_suffix)
             for fact in self.results() if fact.values is not None and fact.estimate.low is not None
         ]  # fmt: skip
         rows = [{**row, "rate": float(str(row["rate"]))} for row in rows]

@@ -19,20 +19,20 @@ from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_ta
 from passk_cli.inference.heterogeneity import (
     IntervalSetting,
     RateMomentEstimate,
-    heterogeneity_gains,
-    heterogeneity_gains_per_pass_array,
+    gains_for_several_pass_arrays,
+    pass_hat_k_heterogeneity_gains,
     sd_and_skewness_of_rates,
 )
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.limits import MOST_CURVE_K
 from passk_cli.metrics.heterogeneity import moments_of_rates, rate_curves
-from passk_cli.metrics.pass_k import pass_at_and_hat_curve_blocks, pass_at_k_pairs
-from passk_cli.metrics.polynomials import Polynomial, PolynomialOrComplement
+from passk_cli.metrics.pass_k import pass_at_and_hat_curve_blocks, pass_at_k_per_pair
+from passk_cli.metrics.polynomials import PolynomialOrComplement, SuccessRatePolynomial
 from passk_cli.metrics.registry import USUAL_K, Metric
 from passk_cli.report.data_types import Cell, Estimate
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.metric_selection import extrapolation_fixes
-from passk_cli.study.result import Result, SampleSize, range_between
+from passk_cli.study.result import Result, SampleSize, range_result_between
 from passk_cli.study.values import SeriesKey, TaskValues, require_monotone
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.text import plural
@@ -92,16 +92,16 @@ class ModelCurves:
         `upper_curves`.  The result contains no gains."""
         points = {
             name: [
-                range_between(*pair)
+                range_result_between(*pair)
                 for pair in zip(ends, upper_curves.results_by_curve[name], strict=True)
             ]
             for name, ends in self.results_by_curve.items()
         }
         return replace(
             self, results_by_curve=points, step_gains=(),
-            never_passed_share=range_between(
+            never_passed_share=range_result_between(
                 self.never_passed_share, upper_curves.never_passed_share),
-            always_passed_share=range_between(
+            always_passed_share=range_result_between(
                 self.always_passed_share, upper_curves.always_passed_share),
         )  # fmt: skip
 
@@ -239,7 +239,7 @@ class GainOverStart(Metric):
 
     def values(self, n: Ints, c: Ints) -> Floats:
         """The value of the metric for n attempts and c passes, or NaN if n < k."""
-        return pass_at_k_pairs(n, c, self.k) - pass_at_k_pairs(n, c, self.start_k)
+        return pass_at_k_per_pair(n, c, self.k) - pass_at_k_per_pair(n, c, self.start_k)
 
     @property
     def expectation_polynomial(self) -> PolynomialOrComplement | None:
@@ -247,7 +247,7 @@ class GainOverStart(Metric):
 
         This polynomial is (1 − p)^start − (1 − p)^k.
         """
-        return Polynomial(((0.0, 1.0, 0, self.start_k), (0.0, -1.0, 0, self.k))), False
+        return SuccessRatePolynomial(((0.0, 1.0, 0, self.start_k), (0.0, -1.0, 0, self.k))), False
 
 
 @dataclass(frozen=True)
@@ -290,7 +290,7 @@ class CurveComputation:
                 f" {most}",
                 settles=[shorter, *extrapolation_fixes(self.study.counts, grid.max_k)],
             )  # fmt: skip
-        order = study.series_by_pass_rate
+        order = study.series_indices_by_pass_rate
         if study.has_missing_outcome_ranges:
             study.confidence.require_valid_for_missing_outcomes()
             require_monotone(self.further_metrics)
@@ -406,7 +406,7 @@ class CurveComputation:
         ks = [k for stretch in stretches for k in stretch.ks.tolist()]
         s = study.counts.series.index(first.task_values.series)
         for metric in self.further_metrics:
-            name = f"{metric.family}k{metric.k_and_share_text.removeprefix(str(metric.k))}"
+            name = f"{metric.family}k{metric.k_and_share_name_suffix.removeprefix(str(metric.k))}"
             facts = study.results(study.task_values([replace(metric, k=k) for k in ks], [s]))
             points[name] = [self._with_pointwise_level_field(fact) for fact in facts]
         if self.includes_unevenness_measures:
@@ -503,7 +503,7 @@ class CurveComputation:
         size = _BLOCK_KS if setting.level else max(_BLOCK_KS, _BLOCK_CELLS // len(rates.n))
         for start in range(0, len(stretch.ks), size):
             ks = stretch.ks[start : start + size]
-            uneven_gains = heterogeneity_gains_per_pass_array(
+            uneven_gains = gains_for_several_pass_arrays(
                 rates.n, (rates.c, rates.n - rates.c), ks, setting
             )
             for name, family, gain in zip(
@@ -547,7 +547,7 @@ class CurveComputation:
         # If tasks differ in difficulty, their pass@k is lower than the pass@k of equally hard tasks
         # with the same mean success rate.
         setting = replace(self._interval_setting(stretch), level=None)
-        lost = heterogeneity_gains(n, n - c, np.array([start, k]), setting).estimate
+        lost = pass_hat_k_heterogeneity_gains(n, n - c, np.array([start, k]), setting).estimate
         even = Estimate(float((gain.estimate.value or 0.0) + lost[1] - lost[0]))
         if math.isnan(even.value or 0.0):
             even = Estimate(None, reason="no estimate: fewer tasks than k")
@@ -630,10 +630,14 @@ def exact_curves(
     shapes: tuple[Result, ...] = ()
     if delta:
         points[DELTA] = list(
-            curve("delta_", exact.heterogeneity_gain, exact.heterogeneity_gain_bound)
+            curve(
+                "delta_",
+                exact.pass_hat_k_heterogeneity_gain,
+                exact.max_pass_hat_k_heterogeneity_gain,
+            )
         )
         points[DEFICIT] = list(
-            curve("deficit_", exact.coverage_deficit, exact.coverage_deficit_bound)
+            curve("deficit_", exact.coverage_deficit, exact.max_pass_at_k_coverage_deficit)
         )
         skewness = moments.skewness if moments.variance > 0 else None
         skew = Estimate(skewness, signed=True, unit="score")

@@ -63,10 +63,10 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.data_notes import lacking_tasks_message, one_task_warning
 from passk_cli.study.result import Result, tidy_rows
 from passk_cli.study.section import (
-    GROUP_COLUMN,
+    GROUP_VALUES_COLUMN,
     MODEL_COLUMN,
-    MetricColumn,
-    Section,
+    MetricColumnItem,
+    ReportSection,
     SeriesMetricTable,
     SeriesRow,
     build_report,
@@ -75,11 +75,11 @@ from passk_cli.study.section import (
 from passk_cli.study.value_range import (
     NO_SHARED_TASK_ANSWERS,
     range_sentence,
-    results_with_nonempty_groups,
+    results_of_named_groups,
 )
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean, respell_metric
-from passk_cli.version import VERSION_SIGNATURE_ENTRIES
+from passk_cli.version import VERSION_AND_COMMIT_SIGNATURE
 
 # MU_ESTIMATOR_WORDS_BY_POPULATION maps each population to the words for its estimator of μ^k.
 # pass^k would equal μ^k if all tasks were equally hard.
@@ -211,7 +211,7 @@ _CURVE_VALUES_COLUMN = Column(
 
 
 @dataclass(frozen=True)
-class CurvesByModelTable(Section[ModelCurves]):
+class CurvesByModelTable(ReportSection[ModelCurves]):
     """One row per model: pass@k over k, the gain of more attempts, and pass^k at the last k."""
 
     grid: KGrid
@@ -219,7 +219,7 @@ class CurvesByModelTable(Section[ModelCurves]):
     chart_curves: Sequence[ModelCurves] = ()
     columns = (
         MODEL_COLUMN,
-        GROUP_COLUMN,
+        GROUP_VALUES_COLUMN,
         _CURVE_VALUES_COLUMN,
         replace(_CURVE_VALUES_COLUMN,
             repeated_items=lambda section: section.columns_of_gain_from_first_k,
@@ -344,7 +344,7 @@ class CurvesByModelTable(Section[ModelCurves]):
             # changes of other metrics.
             where = "each model's own tasks"
         curve_gains = ModelGains(
-            results_with_nonempty_groups(gains), gain.curve_name, gain.start_k, gain.k,
+            results_of_named_groups(gains), gain.curve_name, gain.start_k, gain.k,
             where.removeprefix(" on "),
             gain.curve_name == AT, self.records[0].has_exact_rates, groups,
         )  # fmt: skip
@@ -478,27 +478,27 @@ class EveryKTable(SeriesMetricTable):
 
     title = "Every k"
     visibility = FULL
-    columns = (MODEL_COLUMN, GROUP_COLUMN, K_COLUMN, *SeriesMetricTable.columns[2:])
+    columns = (MODEL_COLUMN, GROUP_VALUES_COLUMN, K_COLUMN, *SeriesMetricTable.columns[2:])
 
     def results(self) -> list[Result]:
         return []
 
     @property
-    def metric_columns(self) -> list[MetricColumn]:
+    def metric_columns(self) -> list[MetricColumnItem]:
         numbers = super().metric_columns
         return [
             number._replace(meaning=f"{number.name} at the k of the row.") for number in numbers
         ]
 
 
-class StepGainTable(Section[GainBetweenKs]):
+class StepGainTable(ReportSection[GainBetweenKs]):
     """One row per model and step of k: the gain, and the gain if all tasks were equally hard."""
 
     title = "Gains of pass@k"
     visibility = FULL
     columns = (
         MODEL_COLUMN,
-        GROUP_COLUMN,
+        GROUP_VALUES_COLUMN,
         Column("attempts", meaning="The number of attempts before and after this step.",
                cell_of_record=lambda step: f"{step.start} → {step.gain.k}"),
         Column("gain", "share", meaning="Increase of pass@k in this step.",
@@ -511,13 +511,13 @@ class StepGainTable(Section[GainBetweenKs]):
     )  # fmt: skip
 
 
-class UnevennessEffectTable(Section[SeriesRow]):
+class UnevennessEffectTable(ReportSection[SeriesRow]):
     """One row per model and k, with the effects of unequal task difficulty on pass^k and pass@k."""
 
     title = "Uneven tasks: Δ_k = pass^k − μ^k, deficit = 1 − (1−μ)^k − pass@k"
     columns = (
         MODEL_COLUMN,
-        GROUP_COLUMN,
+        GROUP_VALUES_COLUMN,
         K_COLUMN,
         Column("Δ_k", "share", cell_of_record=lambda row: row.result_by_name[DELTA].estimate,
                meaning="Part of pass^k that exists only because tasks differ in difficulty."),
@@ -548,13 +548,13 @@ class UnevennessEffectTable(Section[SeriesRow]):
         yield words
 
 
-class RateMomentTable(Section[ModelCurves]):
+class RateMomentTable(ReportSection[ModelCurves]):
     """One row per model: mean, standard deviation and skewness of the success rates."""
 
     title = _RATES
     columns = (
         MODEL_COLUMN,
-        GROUP_COLUMN,
+        GROUP_VALUES_COLUMN,
         *(
             Column(name, kind, meaning=meaning, cell_of_record=lambda m, at=at:
             m.rate_moments[at].estimate)
@@ -575,7 +575,7 @@ class RateMomentTable(Section[ModelCurves]):
 def curve_sections(
     study: Analysis, models: Sequence[ModelCurves], grid: KGrid, levels: Sequence[float] = (),
     chart_curves: Sequence[ModelCurves] = (),
-) -> list[Section[Any]]:  # fmt: skip
+) -> list[ReportSection[Any]]:  # fmt: skip
     """The sections of the report. The arguments are the fields of `CurvesByModelTable`."""
     return [
         CurvesByModelTable(study, models, grid, levels, chart_curves),
@@ -743,7 +743,8 @@ class CurveRunner(CommandRunner, CurveOptions):
         study = Analysis(counts, confidence=Confidence("none"))
         sections = curve_sections(study, models, grid)
         signature = {
-            **VERSION_SIGNATURE_ENTRIES, "curves": ",".join(self.pass_curve_names), "max-k": last,
+            **VERSION_AND_COMMIT_SIGNATURE, "curves": ",".join(self.pass_curve_names),
+            "max-k": last,
             "points": ",".join(map(str, sorted(self.k))) or self.points,
             "rates": ", ".join(family.name for family in families),
         }  # fmt: skip

@@ -19,7 +19,7 @@ from passk_cli.files.map_draft import MapDraft, require_new_file, write_map
 from passk_cli.files.roles import AMOUNT_UNITS
 from passk_cli.metrics.registry import FAMILIES
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.provenance import DescribedColumn, FileReading
+from passk_cli.outcomes.provenance import DescribedColumn, FileFormatAndRoles
 from passk_cli.report.data_types import (
     ALWAYS,
     FULL,
@@ -27,17 +27,23 @@ from passk_cli.report.data_types import (
     Column,
     Estimate,
     OptionHint,
-    Phrase,
+    PhraseCell,
     Report,
     Table,
-    number_or_range,
+    number_or_range_cell,
 )
 from passk_cli.report.phrases import count_range, names_that_fit, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.completeness import models_lacking_attempts
 from passk_cli.study.missing_outcomes import missing_outcome_words
-from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
+from passk_cli.study.section import (
+    GROUP_VALUES_COLUMN,
+    MODEL_COLUMN,
+    ReportSection,
+    build_report,
+    data_field,
+)
 from passk_cli.study.values import SeriesKey
 from passk_cli.suggested_fix import OptionWithValue
 from passk_cli.text import truncated_text
@@ -63,7 +69,7 @@ MAP_DRAFT_ANSWERS = (
 PropertyNameAndValue = tuple[str, Cell]
 
 
-class ReadingSummary(Section[PropertyNameAndValue]):
+class ReadingSummary(ReportSection[PropertyNameAndValue]):
     """One row per property of the data, for example the format or the missing outcomes."""
 
     columns = (
@@ -134,7 +140,7 @@ class FilePropertyTable(ReadingSummary):
     answers = further_answers = ()
 
 
-class ColumnTable(Section[tuple[str, Cell, str]]):
+class ColumnTable(ReportSection[tuple[str, Cell, str]]):
     """One row per column of the data, with its role and most frequent values.
 
     The columns that passk uses come first.
@@ -166,13 +172,13 @@ class ModelSize(NamedTuple):
     pass_rate: Cell
 
 
-class ModelSizeTable(Section[ModelSize]):
+class ModelSizeTable(ReportSection[ModelSize]):
     """A row per model with the number of tasks and attempts, and the largest possible k."""
 
     title = "Models"
     has_own_schema = True
     columns: ClassVar[tuple[Column, ...]] = (
-        MODEL_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("tasks", "count", field_name="tasks", cell_of_record=lambda size: len(size.n),
                meaning="Number of tasks with attempts."),
                Column("attempts each", cell_of_record=lambda size: _attempts_range_text(size.n),
@@ -258,7 +264,9 @@ class DescribeRunner(CommandRunner, DescribeOptions):
         for s, series in enumerate(counts.series):
             n = counts.n[counts.slice_of_series(s)]
             low, high = (float(c[counts.slice_of_series(s)].sum() / n.sum()) for c in ends)
-            rate = None if counts.read_facts.unclear_outcome_count else number_or_range(low, high)
+            rate = (
+                None if counts.read_facts.unclear_outcome_count else number_or_range_cell(low, high)
+            )
             sizes.append(ModelSize(series, n, rate))
         odd = [model.series for model in models_lacking_attempts(counts)]
         sizes.sort(key=lambda size: odd.index(size.series) if size.series in odd else len(odd))
@@ -268,7 +276,7 @@ class DescribeRunner(CommandRunner, DescribeOptions):
         file_facts = [
             fact for file in inputs for fact in _rows_of_file_properties(file, columns=columns)
         ]
-        sections: list[Section[Any]] = [
+        sections: list[ReportSection[Any]] = [
             ReadingSummary(study, [*short, *_data_quality_rows(counts)]),
             ColumnTable(
                 study,
@@ -286,7 +294,7 @@ class DescribeRunner(CommandRunner, DescribeOptions):
              "used": choice.has_role, "pooled": choice.varies_within_tasks}
             for choice in counts.read_facts.described_columns
         ]  # fmt: skip
-        return replace(report, further_lists={"columns": column_list})
+        return replace(report, further_json_lists_by_name={"columns": column_list})
 
 
 def _column_rows(columns: Sequence[DescribedColumn]) -> Iterator[tuple[str, Cell, str]]:
@@ -300,7 +308,7 @@ def _column_rows(columns: Sequence[DescribedColumn]) -> Iterator[tuple[str, Cell
             else choice.role
         )
         name = (
-            Phrase((OptionHint("", choice.option_assigning_role),))
+            PhraseCell((OptionHint("", choice.option_assigning_role),))
             if choice.option_assigning_role
             else choice.column
         )
@@ -312,7 +320,7 @@ def _pass_rate_bound(size: ModelSize, at: int) -> Cell:
 
 
 def _file_group_rows(
-    inputs: Sequence[FileReading], *, columns: bool
+    inputs: Sequence[FileFormatAndRoles], *, columns: bool
 ) -> Iterator[PropertyNameAndValue]:
     groups = group_by(inputs, lambda file: (dirname(file.name), file.format, _roles_text(file)))
     if len(groups) == 1 and inputs:
@@ -327,11 +335,11 @@ def _file_group_rows(
     if len(groups) > _GROUPS:
         file_count = sum(len(files) for files in list(groups.values())[_GROUPS:])
         hint = OptionHint(f"and {plural(file_count, 'more file')}, read in other ways")
-        yield "files", Phrase((hint,))
+        yield "files", PhraseCell((hint,))
 
 
 def _rows_of_file_properties(
-    file: FileReading, width: int = 0, *, columns: bool = False
+    file: FileFormatAndRoles, width: int = 0, *, columns: bool = False
 ) -> Iterator[PropertyNameAndValue]:
     def names(words: Sequence[str]) -> str:
         return names_that_fit(words, width, ", ") if width else ", ".join(words)
@@ -346,7 +354,7 @@ def _rows_of_file_properties(
         yield "from paths", names(file.columns_from_path)
     facts = [
         (role, column)
-        for role, column in file.requestable_columns.items()
+        for role, column in file.requestable_column_by_role.items()
         if role not in AMOUNT_UNITS
     ]
     if facts:
@@ -356,16 +364,16 @@ def _rows_of_file_properties(
                          if kind.required_attempt_data == role) or "passk horizon") + ")"
             for role, column in facts
         ])  # fmt: skip
-    if len(facts) < len(file.requestable_columns):
+    if len(facts) < len(file.requestable_column_by_role):
         amounts = [
-            (role, file.requestable_columns[role])
+            (role, file.requestable_column_by_role[role])
             for role in AMOUNT_UNITS
-            if role in file.requestable_columns
+            if role in file.requestable_column_by_role
         ]
         yield "amounts", names([r if r == column else f"{r} = {column}" for r, column in amounts])
 
 
-def _roles_text(file: FileReading) -> str:
+def _roles_text(file: FileFormatAndRoles) -> str:
     roles = ", ".join(
         role if role == column else f"{role} = {column}" for role, column in file.roles.items()
     )

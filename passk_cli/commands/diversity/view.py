@@ -35,11 +35,11 @@ from passk_cli.study.metric_selection import (
     largest_k_of_most_models,
 )
 from passk_cli.study.section import (
-    GROUP_COLUMN,
-    METRIC_COLUMN,
+    GROUP_VALUES_COLUMN,
+    METRIC_VALUES_COLUMN,
     MODEL_COLUMN,
-    MetricColumn,
-    Section,
+    MetricColumnItem,
+    ReportSection,
     SeriesMetricTable,
     SeriesRow,
     build_report,
@@ -129,17 +129,19 @@ class SolutionVarietyTable(SeriesMetricTable):
     """One row per model: different solutions, different correct solutions, and duplicates."""
 
     columns = (
-        MODEL_COLUMN, GROUP_COLUMN,
-        replace(METRIC_COLUMN, repeated_items=lambda section: [n for n in section.metric_columns
+        MODEL_COLUMN, GROUP_VALUES_COLUMN,
+        replace(METRIC_VALUES_COLUMN,
+            repeated_items=lambda section: [n for n in section.metric_columns
             if n.visibility == ALWAYS],
-                example=MetricColumn("distinct@K, distinct-correct@K, duplicates",
+                example=MetricColumnItem("distinct@K, distinct-correct@K, duplicates",
                                "Number of different solutions, number of different passing"
                                " solutions and share of duplicates among K attempts, for the"
                                " largest K.", "score")),
-        replace(METRIC_COLUMN, repeated_items=lambda section: [n for n in section.metric_columns
+        replace(METRIC_VALUES_COLUMN,
+            repeated_items=lambda section: [n for n in section.metric_columns
             if n.visibility == FULL],
                 visibility=FULL,
-                example=MetricColumn("distinct, effective",
+                example=MetricColumnItem("distinct, effective",
                                "Number of different solutions among all attempts, and 1 /"
                                " probability that two attempts have the same solution. The same"
                                " numbers are shown for passing solutions.", "score")),
@@ -154,9 +156,9 @@ class SolutionVarietyTable(SeriesMetricTable):
         return f"{DISTINCT}{k}", f"{CORRECT}{k}", "duplicates"
 
     @cached_property
-    def metric_columns(self) -> list[MetricColumn]:
+    def metric_columns(self) -> list[MetricColumnItem]:
         return [
-            MetricColumn(
+            MetricColumnItem(
                 number.name, _RESULT_MEANINGS.get(number.name, number.meaning), number.unit,
                 ALWAYS if number.name in self.headline_metric_names else FULL,
             )
@@ -209,7 +211,9 @@ class SolutionVarietyTable(SeriesMetricTable):
             points = np.unique(np.geomspace(1, top, _CURVE_POINTS).round().astype(int))
         ks = points[points <= top].tolist()
         metrics = [Metric(family, k) for family in (DISTINCT, CORRECT) for k in ks]
-        facts = self.study.results(self.study.task_values(metrics, self.study.series_by_pass_rate))
+        facts = self.study.results(
+            self.study.task_values(metrics, self.study.series_indices_by_pass_rate)
+        )
         rows = [
             fact.chart_point("solutions", k=fact.k, kind=f"{fact.name.removesuffix(str(fact.k))}k")
             for fact in facts
@@ -233,13 +237,13 @@ class GainVarietyRow(NamedTuple):
         return self.model_results.result_by_name[f"{family}@{self.k}"].estimate
 
 
-class GainVarietyTable(Section[GainVarietyRow]):
+class GainVarietyTable(ReportSection[GainVarietyRow]):
     """One row per model and k, with the gain of k attempts and the variety at tasks with a gain."""
 
     title = "Gain of k attempts over one, and the variety that comes with it"
     visibility = FULL
     columns = (
-        MODEL_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("k", "count", meaning="Number of attempts.", cell_of_record=lambda gain: gain.k),
         Column("pass@k", "share", meaning="Probability that at least one of k attempts passes.",
                cell_of_record=lambda gain: gain.metric_estimate("pass").value),
@@ -288,7 +292,7 @@ class DiversityRunner(CommandRunner, DiversityOptions):
             study, signature_entries={"normalise": self.normalise, "similarity": self.similarity}
         )
         similarity_words = "" if self.similarity is None else f", similarity {self.similarity:g}"
-        rows = [solution_results(study, place) for place in study.series_by_pass_rate]
+        rows = [solution_results(study, place) for place in study.series_indices_by_pass_rate]
         ks = [k for k in diversity_ks(study.counts, self.k) if k > 1]
         gains = [GainVarietyRow(row.series, k, row) for row in rows for k in ks]
         solutions = SolutionVarietyTable(

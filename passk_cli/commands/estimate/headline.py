@@ -18,7 +18,7 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.result import Result
 from passk_cli.study.value_range import (
     VALUE_RANGE_ANSWERS,
-    ExtremeValue,
+    ModelsWithExtremeValue,
     ValueRange,
     find_extreme,
     name_with_groups,
@@ -36,7 +36,7 @@ class ModelsWithBestValue(NamedTuple):
     """
 
     metric: str
-    best_value_and_models: ExtremeValue
+    best_value_and_models: ModelsWithExtremeValue
     model_count: int
     task_count: int | None
     direction: int

@@ -31,17 +31,17 @@ from passk_cli.report.data_types import (
 from passk_cli.report.phrases import SeriesName, first_few, metrics_of_models_text
 from passk_cli.study.analysis import Analysis, series_by_ascending_score
 from passk_cli.study.answer import first_true_sentence
-from passk_cli.study.cover_ranges import cover_sentences
+from passk_cli.study.cover_ranges import cover_range_sentences
 from passk_cli.study.data_notes import (
     SHORT_TASKS,
     lacking_tasks_message,
-    largest_allowed_k,
+    largest_allowed_k_text,
     one_task_warning,
 )
 from passk_cli.study.result import Result
-from passk_cli.study.run_to_run_noise import NOISE_FLOOR_ANSWERS, NoiseSummary, SeriesNoise
+from passk_cli.study.run_to_run_noise import NOISE_FLOOR_ANSWERS, NoiseSummary, SeriesNoiseEstimator
 from passk_cli.study.section import (
-    MetricColumn,
+    MetricColumnItem,
     SeriesMetricTable,
     SeriesRow,
     build_report,
@@ -52,8 +52,8 @@ from passk_cli.study.values import (
     NO_PASS_REASON,
     UNPRICED_REASON,
     SeriesKey,
-    TooFewAttempts,
-    common_reason,
+    TooFewAttemptsReason,
+    first_or_combined_reason,
 )
 from passk_cli.suggested_fix import OptionWithValue
 from passk_cli.suggestions import did_you_mean_or_list
@@ -97,7 +97,7 @@ class EstimateTable(SeriesMetricTable):
                field_name="judged",
                cell_of_record=lambda row, number:
                row.result_by_name[number.name].extra_fields.get("judged"),
-               example=MetricColumn("METRIC", "", "share", FULL)),
+               example=MetricColumnItem("METRIC", "", "share", FULL)),
         Column("intraclass correlation", "score", visibility=FULL,
                meaning="Correlation of two attempts at one task, with an interval over tasks. If"
                " the correlation is near 1, tasks always pass or always fail, and more attempts add"
@@ -113,7 +113,7 @@ class EstimateTable(SeriesMetricTable):
     )  # fmt: skip
 
     @property
-    def corrected_metric_columns(self) -> list[MetricColumn]:
+    def corrected_metric_columns(self) -> list[MetricColumnItem]:
         judged_names = {fact.name for fact in self.results() if "judged" in fact.extra_fields}
         return [
             number._replace(visibility=FULL)
@@ -148,7 +148,7 @@ class EstimateTable(SeriesMetricTable):
             if headline.shares_no_task:
                 yield from first_true_sentence(NO_SHARED_TASK_ANSWERS, headline.unreached_k)
         for metric in ranged:
-            yield from cover_sentences(
+            yield from cover_range_sentences(
                 self.study, [fact for fact in facts if fact.name == metric.name]
             )
 
@@ -208,7 +208,7 @@ class EstimateTable(SeriesMetricTable):
         return tuple(pictures)
 
 
-def _build_series_noise(row: SeriesRow) -> SeriesNoise | None:
+def _build_series_noise(row: SeriesRow) -> SeriesNoiseEstimator | None:
     all_values = [fact.values for fact in row.result_by_name.values() if fact.values is not None]
     plain = [
         v
@@ -222,7 +222,11 @@ def _build_series_noise(row: SeriesRow) -> SeriesNoise | None:
     ]
     values = max(plain, key=lambda values: len(values.n), default=None)
     several = values is not None and len(values.n) > 1 and values.n.max() > 1
-    return SeriesNoise(row.series, values.n, values.c) if several and values is not None else None
+    return (
+        SeriesNoiseEstimator(row.series, values.n, values.c)
+        if several and values is not None
+        else None
+    )
 
 
 def _intraclass_correlation(row: SeriesRow) -> Estimate:
@@ -303,12 +307,12 @@ class EstimateRunner(CommandRunner, EstimateOptions):
         estimates = EstimateTable(study, rows_by_series(facts))
         reasons = [fact.estimate.reason for fact in facts]
         if not estimates.results_with_value and all(
-            isinstance(reason, TooFewAttempts) for reason in reasons
+            isinstance(reason, TooFewAttemptsReason) for reason in reasons
         ):
             names = list(dict.fromkeys(fact.name for fact in facts))
-            fields = {"k": largest_allowed_k(names, reasons)}
+            fields = {"k": largest_allowed_k_text(names, reasons)}
             raise ParameterError(
-                f"cannot compute {first_few(names)}: {common_reason(reasons)}",
+                f"cannot compute {first_few(names)}: {first_or_combined_reason(reasons)}",
                 name="too-few-attempts",
                 settles=[*filter(None, (fix.with_fields(fields) for fix in SHORT_TASKS.fixes))],
             )  # fmt: skip

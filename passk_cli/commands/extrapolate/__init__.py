@@ -11,7 +11,7 @@ from passk_cli.files.request import Request
 from passk_cli.limits import parse_whole_number
 from passk_cli.option import Option, split_at_commas
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metric_selection import RequiredAttempts
+from passk_cli.study.metric_selection import AttemptCountOptions
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 CURVE_NAMES = ("pass@k", "pass^k")
@@ -101,7 +101,7 @@ class ExtrapolateOptions:
 
 
 COMMAND = Command(
-    ExtrapolateOptions, (Request, RequiredAttempts, Confidence),
+    ExtrapolateOptions, (Request, AttemptCountOptions, Confidence),
     excluded_options=("interval", "bounds", "resamples", "seed"), has_charts=True,
     has_methods_text=True,
     absent_option_reasons={

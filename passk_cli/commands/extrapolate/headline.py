@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from passk_cli.commands.extrapolate.prediction import LARGEST_SEARCH_K_WORDS, Prediction
-from passk_cli.report.data_types import Cell, Estimate, Limits, Phrase
+from passk_cli.report.data_types import Cell, Estimate, Limits, PhraseCell
 from passk_cli.study.answer import Answer
 from passk_cli.study.value_range import all_series_words
 
@@ -114,7 +114,7 @@ class RankedTargetKs:
         return {
             "rising": int(self.rising), "target": self.target, "where": self.where,
             "model": best.task_values.name, "all": all_series_words(len(self.models)),
-            "ks": Phrase((*target_k_text_parts(best),)), "low": low, "high": high,
+            "ks": PhraseCell((*target_k_text_parts(best),)), "low": low, "high": high,
             "rivals": rivals, "count": len(rivals),
         }  # fmt: skip
 

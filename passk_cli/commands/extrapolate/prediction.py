@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from passk_cli.inference.extrapolation import (
-    AttemptsNeeded,
+    AttemptsToDetermineK,
     Extrapolation,
     round_to_two_digits,
     stopped_on_outcome_reason,
@@ -90,7 +90,7 @@ class Prediction(_CurveToPredict):
     @property
     def never_passed_or_failed_task_count(self) -> int:
         """The number of tasks at which no attempt passed (for pass^k: no attempt failed)."""
-        return int((self.extrapolation.passes_or_failures == 0).sum())
+        return int((self.extrapolation.pass_or_failure_counts == 0).sum())
 
     @property
     def results(self) -> Iterator[Result]:
@@ -106,7 +106,7 @@ class Prediction(_CurveToPredict):
         name = f"{self.metric_family}{k} by {LOG_LOGIT}"
         return next(fact.estimate for fact in self.model_based_results if fact.name == name)
 
-    def attempts_needed(self, k: int) -> AttemptsNeeded | None:
+    def attempts_needed(self, k: int) -> AttemptsToDetermineK | None:
         """The attempts per task that passk would need for a prediction at k or at a smaller k.
 
         The result is None if even many more attempts would not be enough.
@@ -200,7 +200,7 @@ def _model_based_results(
     if not ks:
         return
     at, ahead = np.array(ks), numbers.extrapolation
-    averaged, line = ahead.model_average(at), ahead.logit_line(at) if fit else None
+    averaged, line = ahead.model_average(at), ahead.pass_at_k_from_logit_line(at) if fit else None
     for place, k in enumerate(ks):
         name = f"{numbers.task_values.metric.family}{k} by "
         more: dict[str, Cell] = {"beyond": "yes", "fit_k": k}

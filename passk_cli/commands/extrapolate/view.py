@@ -47,7 +47,7 @@ from passk_cli.report.data_types import (
     Estimate,
     Limits,
     OptionHint,
-    Phrase,
+    PhraseCell,
     Report,
     Table,
 )
@@ -57,7 +57,13 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import first_true_sentence
 from passk_cli.study.data_notes import lacking_tasks_message
 from passk_cli.study.result import Result
-from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
+from passk_cli.study.section import (
+    GROUP_VALUES_COLUMN,
+    MODEL_COLUMN,
+    ReportSection,
+    build_report,
+    data_field,
+)
 
 # The default of `--to` is _DEFAULT_K_MULTIPLE times the number of attempts per task.
 _DEFAULT_K_MULTIPLE = 10
@@ -88,7 +94,7 @@ HEURISTIC_FIT_WARNING = DiagnosticType(
 
 
 @dataclass(frozen=True)
-class PredictionTable(Section[Prediction]):
+class PredictionTable(ReportSection[Prediction]):
     """One row per model, with the values of a curve at the attempts made and at larger k.
 
     The model with the highest value comes first.
@@ -99,7 +105,7 @@ class PredictionTable(Section[Prediction]):
     curve_predictions: Sequence[Prediction | UnpredictedCurve]
     columns = (
         MODEL_COLUMN,
-        GROUP_COLUMN,
+        GROUP_VALUES_COLUMN,
         Column("n", "count", meaning="Number of attempts that nearly all tasks have.",
                cell_of_record=lambda row: row.known_k,
                exists_in_section=lambda section: section.has_different_attempts),
@@ -127,7 +133,7 @@ class PredictionTable(Section[Prediction]):
                repeated_items=lambda section: (section.prediction_request.target
                    and [section.prediction_request.target]) or (),
                example=0.9,
-               cell_of_record=lambda row, target: Phrase(tuple(target_k_text_parts(row)))),
+               cell_of_record=lambda row, target: PhraseCell(tuple(target_k_text_parts(row)))),
         Column("never {}", "count", meaning="Number of tasks that never {}. Only these tasks can"
                " change the curve.",
                visibility=FULL,
@@ -272,14 +278,14 @@ class PredictionTable(Section[Prediction]):
         return (chart,)
 
 
-class ModelAverageTable(Section[Result]):
+class ModelAverageTable(ReportSection[Result]):
     """One row per prediction: the average of several statistical models, with its interval."""
 
     title = "Average of models"
     visibility = FULL
     columns = (
         MODEL_COLUMN,
-        GROUP_COLUMN,
+        GROUP_VALUES_COLUMN,
         Column("prediction", meaning="The predicted metric and the method.",
                cell_of_record=lambda fact: fact.name),
         Column("value", "share", meaning="Value and interval if success rates of tasks have a"

@@ -16,7 +16,7 @@ from passk_cli.files.request import SPECIFICATION_BY_TABLE_FORMAT
 from passk_cli.files.roles import ENDED_WITHOUT_VERDICT_WORDS
 from passk_cli.report.data_types import FULL, Column, OptionHint, Report, Table
 from passk_cli.study.answer import Answer
-from passk_cli.study.section import VERSION, Section, data_field
+from passk_cli.study.section import FOOTER_VERSION_TEXT, ReportSection, data_field
 from passk_cli.suggested_fix import OptionWithValue
 from passk_cli.suggestions import did_you_mean, did_you_mean_or_list
 
@@ -72,7 +72,7 @@ def complete_format_names(incomplete: str) -> list[str]:
     return [name for name in sorted(FORMAT_NAMES) if name.startswith(incomplete)]
 
 
-class FormatNamesTable(Section[tuple[str, str]]):
+class FormatNamesTable(ReportSection[tuple[str, str]]):
     """The names of the formats, grouped by kind."""
 
     columns = (
@@ -87,7 +87,7 @@ class FormatNamesTable(Section[tuple[str, str]]):
         yield OptionHint("what passes in each")
 
 
-class FormatTable(Section[KnownFormat]):
+class FormatTable(ReportSection[KnownFormat]):
     """A row per format with the outcomes that pass and the documentation of the layout."""
 
     visibility = FULL
@@ -124,7 +124,7 @@ class FormatTable(Section[KnownFormat]):
         )
 
 
-class SingleFormatTable(Section[KnownFormat]):
+class SingleFormatTable(ReportSection[KnownFormat]):
     """The description of one format with a small example file."""
 
     shown_when = "of one format"
@@ -176,14 +176,17 @@ class FormatsRunner(CommandRunner, FormatsOptions):
         if self.name is not None:
             section = SingleFormatTable(no_study, formats)
             tables, answer = tuple(section.tables()), tuple(section.answer())
-            return Report(tables, each_format.data_table, (VERSION,), answer=answer)
+            return Report(tables, each_format.data_table, (FOOTER_VERSION_TEXT,), answer=answer)
         lines: list[tuple[str, str]] = []
         for kind in dict.fromkeys(form.kind for form in formats):
             names = sorted(form.name for form in formats if form.kind == kind)
             text = wrap(", ".join(names), _MAX_LINE_WIDTH, break_on_hyphens=False)
             lines += zip([kind, *[""] * (len(text) - 1)], text, strict=True)
         kinds = FormatNamesTable(no_study, lines)
-        tables, context = (*kinds.tables(), *each_format.tables()), (*kinds.footer_parts(), VERSION)
+        tables, context = (
+            (*kinds.tables(), *each_format.tables()),
+            (*kinds.footer_parts(), FOOTER_VERSION_TEXT),
+        )
         answer = tuple(each_format.answer())
         return Report(
             tables, each_format.data_table, context, each_format.full_footer_parts, answer=answer

@@ -20,7 +20,7 @@ from passk_cli.commands.gate.rules import (
 )
 from passk_cli.commands.trend import SKIP_RUN_OPTION
 from passk_cli.files.request import Request
-from passk_cli.option import ANY_DATA, Option
+from passk_cli.option import ANY_DATA_OPTION_TYPE, Option
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import MetricOptions
 from passk_cli.study.significance_options import FAIL, PASS, ComparisonOptions
@@ -72,7 +72,7 @@ class GateOptions(
         only_in_full_help=True,
     )] = None  # fmt: skip
     check: Annotated[bool, Option("--check", help="Only validate the rules file.")] = False
-    baseline: Annotated[ANY_DATA, Option(
+    baseline: Annotated[ANY_DATA_OPTION_TYPE, Option(
         "--baseline", "FILE|NAME", "Compare the run with this file or model.",
         file_use="read", is_model_name=True,
         detail="Several files are read as one baseline. history.parquet:last5 pools the last 5 runs"

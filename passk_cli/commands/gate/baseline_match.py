@@ -18,7 +18,7 @@ from passk_cli.report.phrases import first_few, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.baseline import baseline_label, merged_clusters
 from passk_cli.study.duplicate_runs import renamed_models
-from passk_cli.study.missing_outcomes import left_out_words
+from passk_cli.study.missing_outcomes import skipped_and_missing_phrases
 from passk_cli.study.values import SeriesKey
 
 # If a simulation compares the run with itself, the label of the baseline is SELF_BASELINE_LABEL.
@@ -402,7 +402,7 @@ class BaselineMatch:
                 yield from ([series] for series in groups)
 
     def notes_on_data_left_out(self, series: SeriesKey) -> list[str]:
-        words = left_out_words(self.counts.read_facts, series)
+        words = skipped_and_missing_phrases(self.counts.read_facts, series)
         base = self.base_series(series)
         if self.baseline is not None and base is not None:
             facts = self.baseline.read_facts
@@ -411,7 +411,7 @@ class BaselineMatch:
                 if self.baseline_is_other_file
                 else replace(facts, skipped_lines=0, empty_file_count=0)
             )
-            words += [f"baseline: {reason}" for reason in left_out_words(facts, base)]
+            words += [f"baseline: {reason}" for reason in skipped_and_missing_phrases(facts, base)]
         return words
 
 
@@ -444,7 +444,7 @@ def _cells_and_attempts(counts: Counts, series: SeriesKey) -> tuple[Ints, Ints]:
     if losses is None or model not in losses.models:
         return cells, attempts
     at = losses.row_indices_of_model(model)
-    units = [losses.task_keys[u] for u in losses.task_key_codes[at]]
+    units = [losses.task_and_group_keys[u] for u in losses.task_and_group_key_codes[at]]
     read = dict(zip(units, losses.attempt_counts[at].tolist(), strict=True))
     units_of_tasks = ((counts.tasks[task], *groups) for task in counts.task_codes[rows].tolist())
     return cells, np.maximum(attempts, [read.get(unit, 0) for unit in units_of_tasks])

@@ -17,14 +17,14 @@ from passk_cli.commands.gate.evidence import TaskCoverage
 from passk_cli.commands.gate.judgement import Judgement, join_worst_and_best
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.inference.intervals import Interval
-from passk_cli.inference.stopping import EVIDENCE_LEVEL, REPLACED, detect_optional_stopping
+from passk_cli.inference.stopping import OPTIONAL_STOPPING_LEVEL, REPLACED, detect_optional_stopping
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.data_types import Estimate, Phrase, Sentence
+from passk_cli.report.data_types import Estimate, PhraseCell, Sentence
 from passk_cli.report.phrases import SeriesName, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.duplicate_runs import DuplicateRun, copies_between
+from passk_cli.study.duplicate_runs import DuplicateRun, copies_of_series
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.significance_options import RULE_NOT_JUDGED
 from passk_cli.study.values import SeriesKey, TaskValues
@@ -49,7 +49,7 @@ def can_rehearse_metric(metric: Metric) -> bool:
 
 def replace_passes(counts: Counts, c: Ints) -> Counts:
     """Replace the numbers of passes, and remove the data about single attempts."""
-    return replace(counts, c=c, attempts={}, attempt_numbering=None)
+    return replace(counts, c=c, attempts={}, attempt_number_facts=None)
 
 
 @dataclass(frozen=True)
@@ -142,16 +142,24 @@ class GateContext:
 
     def retry_warning(self, series: SeriesKey) -> str:
         """A warning if gaps in the attempt numbers suggest retries of failed attempts, or ""."""
-        counts, numbers = self.baseline_match.counts, self.baseline_match.counts.attempt_numbering
+        counts, numbers = (
+            self.baseline_match.counts,
+            self.baseline_match.counts.attempt_number_facts,
+        )
         if numbers is None:
             return ""
         cells = self.attempts_by_series_per_source[0][series].cell_indices
-        columns = (counts.n, counts.c, numbers.attempts_including_gaps, numbers.last_passed)
+        columns = (
+            counts.n,
+            counts.c,
+            numbers.attempts_including_gaps,
+            numbers.last_attempt_outcomes,
+        )
         end = detect_optional_stopping(*(values[cells] for values in columns))
         retried = (
             end is not None
             and end.kind == REPLACED
-            and end.chance_without_stopping < EVIDENCE_LEVEL
+            and end.max_data_probability_if_n_fixed < OPTIONAL_STOPPING_LEVEL
         )
         return "attempt numbers have gaps: retries seem to replace failures" * retried
 
@@ -164,9 +172,13 @@ class GateContext:
         """
         missing, errors, counts = {}, {}, self.baseline_match.counts
         for series in self.baseline_match.series:
-            lost, attempts = missing[series] = counts.missing_outcomes.missing_and_attempts(series)
-            with_error = counts.read_facts.error_outcomes
-            silent, erring = with_error.missing_and_attempts(series) if with_error else (0, 0)
+            lost, attempts = missing[series] = (
+                counts.missing_outcomes.missing_and_attempts_of_series(series)
+            )
+            with_error = counts.read_facts.error_counts_by_model_and_task
+            silent, erring = (
+                with_error.missing_and_attempts_of_series(series) if with_error else (0, 0)
+            )
             errors[series] = lost + erring - silent, attempts
         return {"missing": missing, "errors": errors}
 
@@ -190,7 +202,7 @@ class GateContext:
             if past is not None:
                 base_counts = past.runs_by_amount[""].history
                 rivals = past.runs_by_amount[""].run_groups[base].series_index_by_run(base_counts)
-            copies += copies_between(sides.counts, place, base_counts, rivals, SeriesName(series))
+            copies += copies_of_series(sides.counts, place, base_counts, rivals, SeriesName(series))
         return copies
 
     def paired_values(self, metrics: Collection[Metric]) -> list[tuple[TaskValues, TaskValues]]:
@@ -328,5 +340,6 @@ def row_without_number(
     name = "".join(groups)
     return Judgement(
         "{words}", fact, verdict, "{?suite|{suite}: }{why}",
-        {"words": Phrase(words), "suite": name, "why": reason}, reason, subject_name=name, **more,
+        {"words": PhraseCell(words), "suite": name, "why": reason}, reason, subject_name=name,
+        **more,
     )  # fmt: skip

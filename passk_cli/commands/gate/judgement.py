@@ -8,9 +8,9 @@ from typing import Any
 
 from passk_cli.commands.gate.evidence import CountEvidence, TaskCoverage
 from passk_cli.diagnostic import fill_template
-from passk_cli.report.data_types import Estimate, GateCheck, Phrase, Sentence
+from passk_cli.report.data_types import Estimate, GateCheck, PhraseCell, Sentence
 from passk_cli.report.phrases import SeriesName
-from passk_cli.study.result import Result, range_between
+from passk_cli.study.result import Result, range_result_between
 from passk_cli.study.significance_options import ERROR, FAIL, PASS, UNDECIDED
 
 UNCHECKED_PREFIX = "cannot be checked: "
@@ -64,7 +64,7 @@ class Judgement:
     def finding_sentence(self) -> Sentence:
         """The pieces of the sentence about the evidence."""
         fields = {
-            "rule": Phrase(self.rule_sentence),
+            "rule": PhraseCell(self.rule_sentence),
             "model": SeriesName(self.result.series),
             **self.template_fields,
         }
@@ -142,7 +142,7 @@ def sentence_text(sentence: Sentence) -> str:
 def flattened_pieces(sentence: Sentence) -> Iterator[Any]:
     """Yield the pieces of a sentence, including the pieces of nested phrases."""
     for piece in sentence:
-        if isinstance(piece, Phrase):
+        if isinstance(piece, PhraseCell):
             yield from flattened_pieces(piece.pieces)
         else:
             yield piece
@@ -170,7 +170,8 @@ def join_worst_and_best(worst: Judgement, best: Judgement) -> Judgement:
         verdict = UNDECIDED
         reason = cases = f"worst case: {worst.verdict}, best case: {best.verdict}"
     line = replace(
-        worst, result=range_between(worst.result, best.result), verdict=verdict, reason=reason,
+        worst, result=range_result_between(worst.result, best.result), verdict=verdict,
+        reason=reason,
         detail_notes=(*case_notes, *shared), fails_in_some_case=bool(reason) and FAIL in verdicts,
     )  # fmt: skip
     if not reason and worst.count_evidence is not None:

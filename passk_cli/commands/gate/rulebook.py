@@ -45,7 +45,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.significance_options import BH, HOLM, MIN_P, UNADJUSTED
 from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
-from passk_cli.text import join_clauses
+from passk_cli.text import join_clauses_by_semicolons
 from passk_cli.toml import read_toml
 
 # If you name neither result files nor a rules file, passk looks for rules in passk.toml and
@@ -349,9 +349,11 @@ def map_and_join_errors(make: Callable[[Any], Any], items: Iterable[Any]) -> lis
     if not more_errors:
         raise first
     if any(error.fixes != first.fixes for error in more_errors):
-        raise ParameterError(join_clauses(*wrong), name=first.name)
+        raise ParameterError(join_clauses_by_semicolons(*wrong), name=first.name)
     problems = (str(error.args[0]) for error in (first, *more_errors))
-    raise ParameterError(join_clauses(*problems), name=first.name, settles=first.fixes)
+    raise ParameterError(
+        join_clauses_by_semicolons(*problems), name=first.name, settles=first.fixes
+    )
 
 
 def gate_option_by_key() -> dict[str, DeclaredOption]:

@@ -23,15 +23,24 @@ from passk_cli.errors import ParameterError, raise_for_first_true_condition
 from passk_cli.files.request import (
     TaskNameFromFile,
     matches_pattern,
+    name_count_by_unmatched_task_list,
     parse_tasks,
-    unmatched_task_lists,
 )
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.rounding import ROUNDING_TOLERANCE
 from passk_cli.option import Option
-from passk_cli.report.data_types import POINTS_COLUMN, Column, Estimate, Phrase, Sentence
-from passk_cli.report.phrases import first_few, p_text_with_sign, plural
-from passk_cli.study.metric_selection import is_corrected, refuse_ranged_metrics
+from passk_cli.report.data_types import (
+    PERCENTAGE_POINTS_UNIT_COLUMN,
+    Column,
+    Estimate,
+    PhraseCell,
+    Sentence,
+)
+from passk_cli.report.phrases import first_few, p_sign_and_number_text, plural
+from passk_cli.study.metric_selection import (
+    is_corrected_for_judge_errors,
+    refuse_range_valued_metrics,
+)
 from passk_cli.study.significance_options import (
     ADJUSTMENT_NAMES,
     BONFERRONI,
@@ -143,7 +152,7 @@ def parse_limits(
             raise error.with_changes(ParameterError, place=option_value) from None
         place, share = OptionWithValue(option, metric.name), probable_share(digits)
         if option != "--min":
-            refuse_ranged_metrics([metric], option)
+            refuse_range_valued_metrics([metric], option)
         raise_for_first_true_condition(
             "bad-option-value",
             (relative and number < 0, option_value, "write METRIC=X with X of at least 0", ()),
@@ -634,7 +643,7 @@ class NoRegression(BaselineRule):
     def reason_and_fields(
         self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
     ) -> tuple[str, dict[str, Any]]:
-        p = f"p {p_text_with_sign(c.adjusted)}" if c.has_p_value else ""
+        p = f"p {p_sign_and_number_text(c.adjusted)}" if c.has_p_value else ""
         many = (
             f", {ADJUSTMENT_NAMES[c.adjustment]} over {tests} tests"
             if c.adjustment in ADJUSTMENT_NAMES
@@ -678,7 +687,8 @@ class ToleranceRule(BaselineRule):
     def compare_pair(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
         """Compare a candidate with the baseline, which is scaled if the limit is relative."""
         c, most = super().compare_pair(pair), self.option_value[pair[0].metric]
-        return c if c.reason or not isinstance(most, RelativeLimit) else c.with_factor_of_second(
+        return c if c.reason or not isinstance(most,
+            RelativeLimit) else c.with_scaled_second_values(
             1.0 - pair[0].metric.better_sign * most
         )  # fmt: skip
 
@@ -813,7 +823,7 @@ class MustPass(SingleTaskRule):
         )  # fmt: skip
         if not unknown:
             return line
-        lists = unmatched_task_lists(self.must_pass, unknown)
+        lists = name_count_by_unmatched_task_list(self.must_pass, unknown)
         unlisted = [name for name in unknown if getattr(name, "file", "") not in lists]
         problems = [f"the data contains none of the {number:,} tasks that {file} lists"
                     for file, number in lists.items()]  # fmt: skip
@@ -856,7 +866,7 @@ class MinPassRateOfEachTaskRule(SingleTaskRule):
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         if isinstance(self.option_value, RateAsPassesOfAttempts):
             return {"passes": self.option_value.passes, "attempts": self.option_value.attempts}
-        return {"limit": Phrase(((self.option_value, Column("", "given")),))}
+        return {"limit": PhraseCell(((self.option_value, Column("", "given")),))}
 
     def judge_series(self, context: GateContext, rates: TaskValues) -> Judgement:
         if isinstance(self.option_value, RateAsPassesOfAttempts):
@@ -915,7 +925,7 @@ def _task_passes_text(context: GateContext, rates: TaskValues, places: Any, p: A
     names = context.baseline_match.counts.tasks
     return first_few([
         f"{names[rates.tasks[i]]} passed {rates.c[i]:,} of {rates.n[i]:,}"
-        f"{'' if p is None else f' (p {p_text_with_sign(p[i])})'}"
+        f"{'' if p is None else f' (p {p_sign_and_number_text(p[i])})'}"
         for i in places.tolist()
     ])  # fmt: skip
 
@@ -935,7 +945,7 @@ def _limit_fields(
     elif metric.unit != "share":
         limit = f"{'$' * (metric.unit == '$')}{number:g}"
     else:
-        limit = Phrase(((number, Column(unit, "given")),))
+        limit = PhraseCell(((number, Column(unit, "given")),))
     return {"metric": metric.name, "limit": limit}
 
 
@@ -946,11 +956,13 @@ def _change_fields(estimate: Estimate) -> dict[str, Any]:
         return {"did": "changed", "size": "an unknown amount"}
     even = low is not None and high is not None and low <= 0 <= high
     if even or abs(value) < ROUNDING_TOLERANCE:
-        size = Phrase(((replace(estimate, signed=True), POINTS_COLUMN),))
+        size = PhraseCell(((replace(estimate, signed=True), PERCENTAGE_POINTS_UNIT_COLUMN),))
         return {"did": "changed", "size": size, "even": even}
     if value < 0:
         value, (low, high) = -value, (None if x is None else -x for x in (high, low))
-    size = Phrase(((Estimate(value, low=low, high=high, unit=estimate.unit), POINTS_COLUMN),))
+    size = PhraseCell(
+        ((Estimate(value, low=low, high=high, unit=estimate.unit), PERCENTAGE_POINTS_UNIT_COLUMN),)
+    )
     return {"did": "rose" if value == estimate.value else "fell", "size": size}
 
 
@@ -1091,7 +1103,7 @@ def verdicts_if_all_pass_or_fail(
     Rules that cannot be simulated are left out.
     """
     context = context.simulation_context
-    if not context.study.metrics or is_corrected(context.baseline_match.counts):
+    if not context.study.metrics or is_corrected_for_judge_errors(context.baseline_match.counts):
         return {}
     best, worst = verdicts_by_judgement_per_context(rules, context.all_pass_and_all_fail_contexts)
     return {line: (best[line], worst[line]) for line in best if line in worst}

@@ -32,16 +32,16 @@ from passk_cli.files.sources.arguments import is_existing_data_argument, paths_i
 from passk_cli.limits import MOST_GROUPS
 from passk_cli.metrics.registry import Metric, required_attempt_data, uses_only_scores
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.data_types import ProvisionalResult, Report, Sentence
+from passk_cli.report.data_types import Report, ResultReplacingChecks, Sentence
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.baseline import RunAndBaseline, select_models
+from passk_cli.study.baseline import FilesOfRunAndBaseline, select_models
 from passk_cli.study.history import (
+    baseline_without_last_runs_error,
     parse_last_runs,
     read_pooled_baseline,
     refuse_same_file,
-    unspecified_runs_error,
 )
-from passk_cli.study.metric_selection import is_corrected
+from passk_cli.study.metric_selection import is_corrected_for_judge_errors
 from passk_cli.study.section import build_report
 from passk_cli.study.significance_options import ALL
 from passk_cli.study.values import require_monotone
@@ -197,7 +197,9 @@ class GateRunner(CommandRunner, GateOptions):
         """
         confidence = options.confidence.require_intervals()
         history = parse_last_runs(self.baseline)
-        runs = RunAndBaseline.from_arguments(options.files, None if history else self.baseline)
+        runs = FilesOfRunAndBaseline.from_arguments(
+            options.files, None if history else self.baseline
+        )
         request = self.request(options)
         baseline = past = None
         if history and (request.has_correcting_labels or request.truth_from is not None):
@@ -220,7 +222,7 @@ class GateRunner(CommandRunner, GateOptions):
             try:
                 baseline = runs.read_baseline(read, request)
             except DataError as error:
-                raise unspecified_runs_error(read, runs.baseline) or error from None
+                raise baseline_without_last_runs_error(read, runs.baseline) or error from None
         if self.max_errors is not None:
             counts = _add_error_outcome_facts(counts, request, read, runs.files)
         # passk chooses the metrics from the baseline, because a new run that lost attempts would
@@ -265,7 +267,7 @@ class GateRunner(CommandRunner, GateOptions):
         )
         result = None
         if self.rehearse and self.max_false_alarms is None:
-            result = ProvisionalResult("rehearsal", 0)
+            result = ResultReplacingChecks("rehearsal", 0)
         return replace(
             report,
             checks=section.checks,
@@ -276,7 +278,7 @@ class GateRunner(CommandRunner, GateOptions):
     def gate_context(self, study: Analysis) -> GateContext:
         metrics = self.metrics_of_all_rules(study.metrics)
         confidence = study.confidence.for_metrics(metrics)
-        if is_corrected(study.counts):
+        if is_corrected_for_judge_errors(study.counts):
             confidence = confidence.for_corrected_values()
         full_study = replace(study, metrics=metrics, confidence=confidence)
         if full_study.has_missing_outcome_ranges:
@@ -349,4 +351,6 @@ def _add_error_outcome_facts(
         erring = read(replace(request, where=where, attempts=()), files).missing_outcomes
     except DataError:
         return counts
-    return replace(counts, read_facts=replace(counts.read_facts, error_outcomes=erring))
+    return replace(
+        counts, read_facts=replace(counts.read_facts, error_counts_by_model_and_task=erring)
+    )

@@ -32,7 +32,7 @@ from passk_cli.commands.gate.view import (
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType, fill_template
 from passk_cli.inference.binomial_rate import rate_limits
 from passk_cli.inference.hierarchical_model import draw_rates
-from passk_cli.inference.intervals import GUARDED_METHODS, GUARDED_T
+from passk_cli.inference.intervals import GUARDED_T, METHODS_THAT_NEED_BOUNDS
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.random_streams import named_generator
 from passk_cli.metrics.registry import task_values
@@ -40,11 +40,11 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import (
     FULL,
     AnswerSentence,
-    ChangedTasks,
+    ChangedTaskSentences,
     Column,
     Estimate,
     GateCheck,
-    Phrase,
+    PhraseCell,
     Sentence,
 )  # fmt: skip
 from passk_cli.report.phrases import plural
@@ -389,7 +389,11 @@ class SimulationSetup:
 def has_fast_intervals(context: GateContext) -> bool:
     confidence = context.study.confidence
     methods = {confidence.method, confidence.for_differences().method}
-    return confidence.population == NEW_TASKS and methods <= {*GUARDED_METHODS, GUARDED_T, "t"}
+    return confidence.population == NEW_TASKS and methods <= {
+        *METHODS_THAT_NEED_BOUNDS,
+        GUARDED_T,
+        "t",
+    }
 
 
 def simulation_setup(
@@ -482,7 +486,7 @@ def _rates_with_run_effects(
     if not uncertain:
         return rates, scales
     level = generator.standard_normal(len(rates)) / math.sqrt(
-        past.runs_by_amount[""].pooled_run_counts[series]
+        past.runs_by_amount[""].pooled_run_count_by_series[series]
     )
     return shift_logits(rates, (scales * level)[:, None]), scales
 
@@ -694,7 +698,7 @@ class RuleRehearsalTable(RuleTable):
         )
         return (*checks, *limit_check)
 
-    def changed_tasks(self) -> tuple[ChangedTasks, ...]:
+    def changed_tasks(self) -> tuple[ChangedTaskSentences, ...]:
         return ()
 
     def answer(self) -> Iterator[AnswerSentence]:
@@ -753,7 +757,7 @@ class RuleRehearsalTable(RuleTable):
 
 
 def _rehearsal_finding_sentence(line: SimulatedJudgement) -> Sentence:
-    fields: dict[str, Any] = {"verdict": line.verdict, "finding": Phrase(line.finding_sentence)}
+    fields: dict[str, Any] = {"verdict": line.verdict, "finding": PhraseCell(line.finding_sentence)}
     if (
         line.unchanged_rates is None
         or line.predictive_rates is None

@@ -27,13 +27,13 @@ from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import paths_in_data
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import ReadFacts
-from passk_cli.report.data_types import Column, Estimate, GateCheck, Phrase, Report
+from passk_cli.report.data_types import Column, Estimate, GateCheck, PhraseCell, Report
 from passk_cli.report.phrases import SeriesName, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.baseline import baseline_label
 from passk_cli.study.result import Result
-from passk_cli.study.section import VERSION, Section
+from passk_cli.study.section import FOOTER_VERSION_TEXT, ReportSection
 from passk_cli.study.significance_options import ERROR, PASS, RULE_NOT_JUDGED
 
 QUARANTINED_TASKS_WARNING = DiagnosticType(
@@ -103,11 +103,13 @@ class SuiteRun(JudgedRun):
                 entry.gate_runner.read_analysis(entry.shared_options, read_judged)
             )
         quarantined, losses = [], runs[0].missing_outcomes
-        tasks = [unit[0] for unit in losses.task_keys]
+        tasks = [unit[0] for unit in losses.task_and_group_keys]
         for flaky in out:
             has_attempts = [task == flaky.task for task in tasks]
             passed = [task == flaky.task for task in runs[0].tasks]
-            n = int(losses.attempt_counts[np.array(has_attempts)[losses.task_key_codes]].sum())
+            n = int(
+                losses.attempt_counts[np.array(has_attempts)[losses.task_and_group_key_codes]].sum()
+            )
             c = int(runs[0].c[np.array(passed)[runs[0].task_codes]].sum())
             quarantined.append(flaky._replace(n=n, c=c))
         return cls(entry.gate_runner, context, (), entry, tuple(quarantined))
@@ -274,7 +276,7 @@ def _trend_rows(
 
 
 def _trend_row(check: GateCheck, *, several: bool) -> Judgement:
-    fields = {"words": check.rule, "finding": Phrase(check.finding)}
+    fields = {"words": check.rule, "finding": PhraseCell(check.finding)}
     line = Judgement(
         "{words}", Result((check.model, TREND), "", None, Estimate(None)), check.verdict,
         "trend: {finding}", fields, detail_notes=check.details, subject_noun=TREND,
@@ -291,7 +293,7 @@ def _combined_study(studies: Sequence[Analysis]) -> Analysis:
                    baseline=None, reading_messages=())  # fmt: skip
 
 
-class SuiteDeclarationTable(Section[SuiteEntry]):
+class SuiteDeclarationTable(ReportSection[SuiteEntry]):
     """One row per suite of a rules file, for --check."""
 
     shown_when = "with --check"
@@ -343,4 +345,6 @@ def _check_report(book: Rulebook) -> Report:
             for message in ended_quarantine_messages(entry)]  # fmt: skip
     fields = replace(table, columns=tuple(Column(column.header) for column in table.columns))
     answer = (VALID_RULES_ANSWER.sentence_about(book),)
-    return Report((table,), lambda: fields, (VERSION,), messages=tuple(over), answer=answer)
+    return Report(
+        (table,), lambda: fields, (FOOTER_VERSION_TEXT,), messages=tuple(over), answer=answer
+    )

@@ -34,12 +34,12 @@ from passk_cli.report.data_types import (
     COMMENT,
     FULL,
     AnswerSentence,
-    ChangedTasks,
+    ChangedTaskSentences,
     Column,
     Estimate,
     GateCheck,
     OptionHint,
-    Phrase,
+    PhraseCell,
     Table,
 )
 from passk_cli.report.phrases import (
@@ -57,10 +57,10 @@ from passk_cli.study.comparison import comparison_on_shared_tasks
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.data_notes import reading_notes
 from passk_cli.study.duplicate_runs import copied_runs_warning
-from passk_cli.study.flips import NamedSeries, find_flips
+from passk_cli.study.flips import NamedSeries, compute_flips_of_pairs
 from passk_cli.study.missing_outcomes import uneven_missing_notes
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.section import Section, data_field
+from passk_cli.study.section import ReportSection, data_field
 from passk_cli.study.significance_options import (
     ADJUSTMENT_NAMES,
     BONFERRONI,
@@ -265,7 +265,7 @@ LEADING_COLUMNS = (
            cell_of_record=lambda line: line.subject_name,
            exists_in_section=lambda section: section.shows_subject_names and not section.rulebook),
     Column("rule", meaning="The rule. passk adds `every baseline task` and `every baseline"
-           " attempt`.", cell_of_record=lambda line: Phrase(line.rule_sentence)),
+           " attempt`.", cell_of_record=lambda line: PhraseCell(line.rule_sentence)),
 )  # fmt: skip
 JUDGEMENT_DATA_FIELDS = (
     data_field("rule", "The rule, in words.", lambda line: line.rule_text),
@@ -372,12 +372,12 @@ class GateVerdict:
             fields |= {
                 "failing": sum(len(group.judgements) for group in self.groups),
                 "who": group.subjects_text,
-                "rule": Phrase(group.judgements[0].rule_sentence), "models": [x.subject_name
+                "rule": PhraseCell(group.judgements[0].rule_sentence), "models": [x.subject_name
                     for x in group.judgements],
                 "why": group.judgements[0].reason.removeprefix(UNCHECKED_PREFIX),
             }  # fmt: skip
         if line is not None:
-            fields |= {"finding": Phrase(line.finding_sentence), "rule": line.rule_text,
+            fields |= {"finding": PhraseCell(line.finding_sentence), "rule": line.rule_text,
                 "model": line.subject_name,
                        "estimate": line.result.estimate}  # fmt: skip
         return fields
@@ -461,7 +461,7 @@ def with_notes(
 
 
 @dataclass(frozen=True)
-class RuleTable(Section[Judgement]):
+class RuleTable(ReportSection[Judgement]):
     """One row per rule and candidate, with the evidence and the verdict.
 
     judged_runs : the judged run, or one run per suite.  rulebook : the rules file with the suites.
@@ -728,12 +728,12 @@ class RuleTable(Section[Judgement]):
             **{name: value for rule in rules for name, value in rule.signature.items()},
         }
 
-    def changed_tasks(self) -> tuple[ChangedTasks, ...]:
+    def changed_tasks(self) -> tuple[ChangedTaskSentences, ...]:
         """The tasks that changed compared with the baseline, if all outcomes are known.
 
         Suites that use the same run share one entry.
         """
-        suites: dict[ChangedTasks, list[str]] = {}
+        suites: dict[ChangedTaskSentences, list[str]] = {}
         failed = any(line.fails_gate for line in self.records)
         for run in self.judged_runs:
             sides, pairs = run.context.baseline_match, []
@@ -745,7 +745,7 @@ class RuleTable(Section[Judgement]):
                     name = sides.baseline_label if sides.baseline_is_other_file else base[0]
                     base_side = NamedSeries(sides.baseline, sides.baseline.series.index(base), name)
                     pairs.append((NamedSeries(sides.counts, s, SeriesName(series)), base_side))
-            all_flips = find_flips(pairs, run.context.study.confidence.level)
+            all_flips = compute_flips_of_pairs(pairs, run.context.study.confidence.level)
             for changes in list_changed_tasks_for_log(
                 [flips for flips in all_flips if flips.tasks], failed=failed
             ):
@@ -788,7 +788,7 @@ def _run_messages(run: JudgedRun) -> Iterator[Diagnostic]:
     if past is not None:
         fewest_runs, role = past.fewest_runs
         message = RUNS_POOLED_NOTE if fewest_runs > 1 else ONE_HISTORY_RUN_WARNING
-        yield message(runs=max(past.runs_by_amount[""].pooled_run_counts.values()))
+        yield message(runs=max(past.runs_by_amount[""].pooled_run_count_by_series.values()))
         if 1 < fewest_runs < _MIN_RUNS_FOR_VARIATION:
             yield FEW_HISTORY_RUNS_WARNING(
                 runs=fewest_runs, noun=AMOUNT_UNITS_AND_NOUNS[role][1] if role else ""

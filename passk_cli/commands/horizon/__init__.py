@@ -10,7 +10,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metric_selection import RequiredAttempts
+from passk_cli.study.metric_selection import AttemptCountOptions
 from passk_cli.suggested_fix import OptionWithValue
 
 
@@ -67,7 +67,7 @@ class HorizonOptions:
 
 
 COMMAND = Command(
-    HorizonOptions, (Request, RequiredAttempts, Confidence),
+    HorizonOptions, (Request, AttemptCountOptions, Confidence),
     excluded_options=("interval", "bounds", "population", "short_tasks"), has_charts=True,
     absent_option_reasons={"-k": "horizons are about single attempts",
         "k": "horizons are about single attempts"},

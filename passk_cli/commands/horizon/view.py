@@ -40,7 +40,13 @@ from passk_cli.report.plot import Plot, ReferenceLine, curves
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true_sentence, true_sentences
 from passk_cli.study.result import Result
-from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
+from passk_cli.study.section import (
+    GROUP_VALUES_COLUMN,
+    MODEL_COLUMN,
+    ReportSection,
+    build_report,
+    data_field,
+)
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
 # passk draws a curve through _DRAWN points, and draws bands only if there are at most _OBSERVED
@@ -197,11 +203,11 @@ def _horizon_over_shapes_text(model: ModelHorizon) -> Cell:
 
 
 @dataclass(frozen=True)
-class HorizonTable(Section[ModelHorizon]):
+class HorizonTable(ReportSection[ModelHorizon]):
     """A row per model with its horizons. The model with the longest horizon comes first."""
 
     columns = (
-        MODEL_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("{[1]} horizon", "min", meaning="Length of a task at which {[1]} of the attempts"
                " succeed. The length is the time that a human expert needs.", example=(0, "50 %"),
                repeated_items=lambda section: enumerate(map(_percent, section.rates)),
@@ -384,7 +390,7 @@ def _fractional_year(days: float) -> float:
     return day.year + (day.timetuple().tm_yday - 1) / 365.25
 
 
-class CurveShapeTable(Section[tuple[ModelHorizon, str]]):
+class CurveShapeTable(ReportSection[tuple[ModelHorizon, str]]):
     """One row per model and shape of the curve, with the horizons."""
 
     title = "Horizons by the shape of the curve"

@@ -23,7 +23,7 @@ from passk_cli.inference.judge_correction import (
     ErrorClustering,
     JudgeLabels,
     VarianceByLabelCount,
-    cohens_kappa,
+    cohens_kappa_scaled_to_0_1,
     confusion_share,
     error_clustering,
     error_rate,
@@ -37,7 +37,13 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, true_sentences
 from passk_cli.study.metric_selection import truth_labels
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
+from passk_cli.study.section import (
+    GROUP_VALUES_COLUMN,
+    MODEL_COLUMN,
+    ReportSection,
+    build_report,
+    data_field,
+)
 from passk_cli.study.value_range import name_with_groups
 from passk_cli.study.values import SeriesKey
 from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
@@ -135,7 +141,7 @@ def _error_rate_result(
 
 
 def _kappa_result(study: Analysis, series: SeriesKey, labels: JudgeLabels) -> Result:
-    level, sample = study.confidence.level, cohens_kappa(labels)
+    level, sample = study.confidence.level, cohens_kappa_scaled_to_0_1(labels)
     size = SampleSize(int(np.count_nonzero(labels.label_counts)))
     if sample is None:
         reason = "the judge and the labels contain only one verdict"
@@ -257,7 +263,7 @@ def corrected_and_judged_metrics(study: Analysis, width: float | None) -> list[C
         for v in all_values
     ]
     judged = study.results(
-        [v for v in plain if v.has_values], replace(study.confidence, method_overrides={})
+        [v for v in plain if v.has_values], replace(study.confidence, metrics_by_method_override={})
     )
     by_name = {(fact.series, fact.name): fact for fact in judged}
     rows = []
@@ -279,12 +285,12 @@ def corrected_and_judged_metrics(study: Analysis, width: float | None) -> list[C
     return rows
 
 
-class JudgeErrorTable(Section[JudgeErrorRates]):
+class JudgeErrorTable(ReportSection[JudgeErrorRates]):
     """A row per model: how often the judge errs, and whether its errors cluster within tasks."""
 
     columns = (
         MODEL_COLUMN,
-        GROUP_COLUMN,
+        GROUP_VALUES_COLUMN,
         Column("labels", "count", field_name="labels", meaning="Number of labelled attempts.",
                cell_of_record=lambda row: int(row.labels.label_counts.sum())),
         Column("false passes", "share", cell_of_record=lambda row: row.rates[0].estimate,
@@ -321,7 +327,7 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
 
     @property
     def has_tasks_with_several_labels(self) -> bool:
-        return any(row.labels.label_pairs for row in self.records)
+        return any(row.labels.same_task_label_pair_count for row in self.records)
 
     def results_of(self, record: JudgeErrorRates) -> Iterator[Result]:
         return record.results
@@ -373,7 +379,7 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
                 if row.labels.covers_unusually_few_tasks]),
             (CHOSEN_LABELS_WARNING, [row for row in self.records
                 if row.labels.selection_p < _MAX_LABEL_SELECTION_P
-                             and not row.labels.guaranteed_labels_per_task]),
+                             and not row.labels.min_labels_per_labelled_task]),
         ):  # fmt: skip
             if rows:
                 yield message(models=[*map(self.name_of, rows)])
@@ -392,14 +398,14 @@ class ConfusionShareRow(NamedTuple):
     share_with_verdict_truly_passing: Result
 
 
-class ConfusionShareTable(Section[ConfusionShareRow]):
+class ConfusionShareTable(ReportSection[ConfusionShareRow]):
     """Two rows per model: the judge's verdicts by true outcome, as shares of all attempts."""
 
     title = "Confusion table"
     visibility = FULL
     columns = (
         MODEL_COLUMN,
-        GROUP_COLUMN,
+        GROUP_VALUES_COLUMN,
         Column("verdict", cell_of_record=lambda row: row.verdict, meaning="Verdict of the judge."),
         Column("truly fails", "share",
             cell_of_record=lambda row: row.share_with_verdict_truly_failing.estimate,
@@ -421,13 +427,13 @@ class ConfusionShareTable(Section[ConfusionShareRow]):
 
 
 @dataclass(frozen=True)
-class CorrectionTable(Section[CorrectedMetric]):
+class CorrectionTable(ReportSection[CorrectedMetric]):
     """A row per model and metric, with uncorrected and corrected values, and the labels needed."""
 
     title = "Corrected"
     columns = (
         MODEL_COLUMN,
-        GROUP_COLUMN,
+        GROUP_VALUES_COLUMN,
         Column("metric", cell_of_record=lambda row: row.corrected_result.name,
             meaning="Name of the metric."),
         Column("judged", "share", cell_of_record=lambda row: row.judged_result.estimate,
@@ -497,11 +503,15 @@ def attempts_to_label(
         if per_task > 1:
             # Tasks that already have some labels come first, so that every labelled task gets
             # enough labels.
-            open_ = [row for row in rows if row.position_in_task <= per_task - row.task_label_count]
-            order = sorted({(row.task_label_count == 0, row.task_position) for row in open_})
+            open_ = [
+                row
+                for row in rows
+                if row.random_position_in_task <= per_task - row.task_label_count
+            ]
+            order = sorted({(row.task_label_count == 0, row.random_task_position) for row in open_})
             begun = sum(not new for new, _ in order)
             tasks = {place for _, place in order[: max(begun, math.ceil(target / per_task))]}
-            attempts += [row for row in open_ if row.task_position in tasks]
+            attempts += [row for row in open_ if row.random_task_position in tasks]
             continue
         sizes = {row.stratum: row.stratum_size for row in rows}
         share = target / sum(sizes.values())
@@ -509,8 +519,8 @@ def attempts_to_label(
             stratum: max(math.ceil(size * share), _MIN_LISTED_PER_STRATUM)
             for stratum, size in sizes.items()
         }
-        attempts += [row for row in rows if row.position_in_stratum <= least[row.stratum]]
-    return sorted(attempts, key=lambda row: (row.series, row.task, row.position_in_task))
+        attempts += [row for row in rows if row.random_position_in_stratum <= least[row.stratum]]
+    return sorted(attempts, key=lambda row: (row.series, row.task, row.random_position_in_task))
 
 
 def _label_file_columns(counts: Counts, attempts: Sequence[UnlabelledAttempt]) -> dict[str, Any]:
@@ -614,7 +624,7 @@ class JudgeRunner(CommandRunner, JudgeOptions):
             raise _no_labels_error(counts)
 
     def report(self, study: Analysis) -> Report:
-        sections: list[Section[Any]] = []
+        sections: list[ReportSection[Any]] = []
         corrected: list[CorrectedMetric] = []
         labels_needed: dict[SeriesKey, int] = {}
         if TRUTH_ROLE in study.counts.attempts:

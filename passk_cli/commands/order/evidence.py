@@ -23,7 +23,11 @@ from passk_cli.inference.exchangeability import (
     trend_test,
 )
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.stopping import EVIDENCE_LEVEL, FIRST_PASS, detect_optional_stopping
+from passk_cli.inference.stopping import (
+    FIRST_PASS,
+    OPTIONAL_STOPPING_LEVEL,
+    detect_optional_stopping,
+)
 from passk_cli.inference.weighted_means import STANDARD_NORMAL
 from passk_cli.metrics.attempt_order import (
     first_pass,
@@ -99,7 +103,7 @@ class AttemptsInOrder:
         return (
             end is not None
             and end.kind == FIRST_PASS
-            and end.chance_without_stopping < EVIDENCE_LEVEL
+            and end.max_data_probability_if_n_fixed < OPTIONAL_STOPPING_LEVEL
         )
 
 
@@ -172,7 +176,7 @@ class OrderEvidence:
     @property
     def mixed_task_count(self) -> int:
         """The number of tasks that have both passes and failures."""
-        return self.trend_test.informative_tasks
+        return self.trend_test.informative_task_count
 
     @property
     def unsolved_task_count(self) -> int:
@@ -242,7 +246,7 @@ class OrderEvidence:
             math.nan,
         )
         if (
-            neighbours.informative_tasks
+            neighbours.informative_task_count
             and np.median(self.attempts_in_order.n) >= _MIN_NEIGHBOUR_TEST_ATTEMPTS
         ):
             lag = reach * neighbours.null_sd / neighbours.null_mean
@@ -276,11 +280,12 @@ class OrderEvidence:
             return []
         return [
             AgreeingAttemptPair(
-                self.series, self.attempts_in_order.name, (int(pairs.first_positions[i]) + 1,
-                    int(pairs.second_positions[i]) + 1),
+                self.series, self.attempts_in_order.name,
+                (int(pairs.first_positions_of_pairs[i]) + 1,
+                    int(pairs.second_positions_of_pairs[i]) + 1),
                 int(pairs.compared_tasks[i]), int(pairs.differing_tasks[i]),
                 float(pairs.expected_differing_tasks[i]),
-                float(pairs.p[i]), float(pairs.adjusted[i]), bool(pairs.is_copy[i]),
+                float(pairs.p[i]), float(pairs.adjusted[i]), bool(pairs.are_pairs_copies[i]),
             )
             for i in np.flatnonzero(pairs.adjusted <= self.alpha).tolist()
         ]  # fmt: skip
@@ -335,7 +340,7 @@ def order_evidence(study: Analysis) -> list[OrderEvidence]:
             "percentile intervals come from newly drawn attempts, which have no order; use"
             " jackknife",
         )
-    longest, best = int(study.counts.n.max()), study.series_by_pass_rate
+    longest, best = int(study.counts.n.max()), study.series_indices_by_pass_rate
     edges = np.append(np.arange(0, longest, -(-longest // _MAX_POSITION_RANGES)), longest)
     orders = ordered_attempts(study.counts, best)
     facts = study.results(study.task_values(only=best))
@@ -455,7 +460,7 @@ def _compare_first_with_pass_at_k(
             mean = study.mean_result(
                 order.series, name, first_values.values - values, tasks, n,
                 bounds=(-1.0, 1.0), within=values * (1 - values),
-                mixed=int(any_k.values.mixed_tasks.sum()),
+                mixed=int(any_k.values.mixed_task_mask.sum()),
                 confidence=study.confidence.for_differences(),
             )  # fmt: skip
             reason = "; ".join(filter(None, (any_k.estimate.reason, mean.estimate.reason)))

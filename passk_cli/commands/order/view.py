@@ -32,7 +32,7 @@ from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
-from passk_cli.inference.exchangeability import MAX_COMPARED_POSITIONS
+from passk_cli.inference.exchangeability import MAX_POSITIONS_COMPARED_FOR_COPIES
 from passk_cli.metrics.attempt_order import attempts_for_share
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
@@ -43,7 +43,13 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.dependence import DEPENDENT_ATTEMPTS
 from passk_cli.study.result import Result
-from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
+from passk_cli.study.section import (
+    GROUP_VALUES_COLUMN,
+    MODEL_COLUMN,
+    ReportSection,
+    build_report,
+    data_field,
+)
 from passk_cli.study.significance_options import ADJUSTMENT_NAMES
 from passk_cli.suggested_fix import SuggestedFix
 
@@ -183,11 +189,11 @@ def _slope_in_percentage_points(slope: Estimate) -> Estimate:
 
 
 @dataclass(frozen=True)
-class VerdictTable(Section[OrderEvidence]):
+class VerdictTable(ReportSection[OrderEvidence]):
     """One row per model, with the results of three tests, first@k − pass@k, and the verdict."""
 
     columns = (
-        MODEL_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("points per attempt", "score",
                cell_of_record=lambda model: _slope_in_percentage_points(model.slope.estimate),
                meaning="Change of the pass rate from one attempt to the next."),
@@ -410,9 +416,10 @@ class VerdictTable(Section[OrderEvidence]):
         ):
             yield UNEQUAL_ATTEMPTS_NOTE()
         if any(
-            int(model.attempts_in_order.n.max()) > MAX_COMPARED_POSITIONS for model in self.records
+            int(model.attempts_in_order.n.max()) > MAX_POSITIONS_COMPARED_FOR_COPIES
+            for model in self.records
         ):
-            yield ONLY_FIRST_ATTEMPTS_COMPARED_NOTE(attempts=MAX_COMPARED_POSITIONS)
+            yield ONLY_FIRST_ATTEMPTS_COMPARED_NOTE(attempts=MAX_POSITIONS_COMPARED_FOR_COPIES)
 
     def _agreeing_attempts_messages(self) -> Iterator[Diagnostic]:
         for message, pairs in (
@@ -462,13 +469,13 @@ class VerdictTable(Section[OrderEvidence]):
         return (chart,)
 
 
-class AgreeingAttemptPairTable(Section[AgreeingAttemptPair]):
+class AgreeingAttemptPairTable(ReportSection[AgreeingAttemptPair]):
     """Pairs of attempts that agree more often than independent attempts would."""
 
     title = "Pairs of attempts that agree more often than independent attempts would (first 10)"
     visibility = FULL
     columns = (
-        MODEL_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("attempts", meaning="Numbers of the two attempts.",
                cell_of_record=lambda pair: "{} and {}".format(*pair.attempt_numbers)),
         Column("differ on", "count", meaning="Number of tasks on which the two outcomes differ.",
@@ -493,7 +500,7 @@ class ModelRatesAtPositions(NamedTuple):
     rate_by_model: dict[str, Result]
 
 
-class PositionRateTable(Section[ModelRatesAtPositions]):
+class PositionRateTable(ReportSection[ModelRatesAtPositions]):
     """Pass rates, with one row per position of an attempt and one column per model."""
 
     title = "Pass rate by attempt"
@@ -514,13 +521,13 @@ class PositionRateTable(Section[ModelRatesAtPositions]):
     )  # fmt: skip
 
 
-class FirstVersusPassAtKTable(Section[FirstAtKVersusPassAtK]):
+class FirstVersusPassAtKTable(ReportSection[FirstAtKVersusPassAtK]):
     """One row per model and k, with first@k, pass@k, their difference and the attempts used."""
 
     title = "The first k attempts and any k attempts"
     visibility = FULL
     columns = (
-        MODEL_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("k", meaning="Number of attempts.", cell_of_record=lambda at: str(at.pass_at_k.k)),
         Column("first@k", "share", meaning="Share of tasks that the first k attempts solve.",
                cell_of_record=lambda at: at.first_at_k.estimate),
@@ -533,13 +540,13 @@ class FirstVersusPassAtKTable(Section[FirstAtKVersusPassAtK]):
     )  # fmt: skip
 
 
-class AttemptsToSolveShareTable(Section[OrderEvidence]):
+class AttemptsToSolveShareTable(ReportSection[OrderEvidence]):
     """One row per model: attempts needed for 25, 50 and 75 % of tasks, and the unsolved tasks."""
 
     title = "Attempts to the first success"
     visibility = FULL
     columns = (
-        MODEL_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("{0:g} % solved", meaning="Number of attempts that solve {0:g} % of the tasks.",
                repeated_items=lambda section: [100 * share for share in SOLVED_SHARES],
                example=50.0,
@@ -568,7 +575,7 @@ def _reasons_untestable(models: Iterable[OrderEvidence]) -> list[str]:
 def _test_results(model: OrderEvidence) -> Iterator[Result]:
     flaw = "".join(_reasons_untestable([model]))
     tested = model.attempts_in_order.size._replace(tasks=model.mixed_task_count)
-    neighbours = tested._replace(tasks=model.neighbour_test.informative_tasks)
+    neighbours = tested._replace(tasks=model.neighbour_test.informative_task_count)
     trend, lag, copies = zip(model.unadjusted_p_values, model.adjusted_p, strict=True)
     for name, estimate, (p, adjusted), verdict, size in (
         ("trend", model.slope.estimate, trend, model.verdicts.trend, tested),
@@ -633,7 +640,7 @@ class OrderRunner(CommandRunner, OrderOptions):
                     model.attempts_in_order.name
                 ] = rate
         differences = confidence.for_differences().method
-        answered: list[Section[Any]] = [
+        answered: list[ReportSection[Any]] = [
             verdicts,
             AgreeingAttemptPairTable(
                 study, sorted(pairs, key=lambda pair: pair.p)[:_MAX_SHOWN_ATTEMPT_PAIRS]

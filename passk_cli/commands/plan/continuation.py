@@ -12,7 +12,7 @@ from passk_cli.inference.design import PilotEstimate
 from passk_cli.report.data_types import Column, Estimate
 from passk_cli.study.answer import Answer
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.section import Section, data_field
+from passk_cli.study.section import ReportSection, data_field
 
 EXISTING_RUN_WAY = "nothing more"
 
@@ -124,7 +124,7 @@ _ERROR_FALLS_CLAUSE = (
 
 
 @dataclass(frozen=True)
-class ContinuationTable(Section[ContinuationStep]):
+class ContinuationTable(ReportSection[ContinuationStep]):
     """One row for the existing run, and one row per way to continue it, with the best way first."""
 
     components: VarianceComponents

@@ -11,7 +11,7 @@ from passk_cli.arrays import group_by, group_pairs
 from passk_cli.commands.plan.parameters import PILOT_KEYWORD, PlanParameters
 from passk_cli.commands.plan.variance import ASSUMED, MEASURED, VarianceComponents
 from passk_cli.inference.design import best_splits, budget_splits
-from passk_cli.inference.intervals import DEFAULT_METHODS
+from passk_cli.inference.intervals import DEFAULT_METHOD_BY_POPULATION
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING_TOLERANCE
 from passk_cli.report.data_types import Estimate
@@ -321,7 +321,7 @@ class Designs:
             components.series, metric.name, metric.k,
             Estimate(components.value_estimate.expected, reason=reason), se=se,
             size=SampleSize(tasks, n, n),
-            method=DEFAULT_METHODS[NEW_TASKS], level=aims.level,
+            method=DEFAULT_METHOD_BY_POPULATION[NEW_TASKS], level=aims.level,
             extra_fields={
                 "fact": kind, "best_for": best_for, "attempts_in_all": total,
                 "cost": aims.cost_of_attempts(total), "cost_low": limits[0], "cost_high": limits[1],

@@ -10,15 +10,15 @@ from passk_cli.report.data_types import Column, Estimate
 from passk_cli.report.phrases import SeriesName
 from passk_cli.study.answer import Answer
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.run_to_run_noise import SeriesNoise
-from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, data_field
+from passk_cli.study.run_to_run_noise import SeriesNoiseEstimator
+from passk_cli.study.section import GROUP_VALUES_COLUMN, MODEL_COLUMN, ReportSection, data_field
 from passk_cli.study.values import SeriesKey
 
 
 class SuiteDesign(NamedTuple):
     """A design for one model: how many attempts a run makes at each task of a fixed suite."""
 
-    series_noise: SeriesNoise
+    series_noise: SeriesNoiseEstimator
     attempts_per_task: int
 
     @property
@@ -32,7 +32,7 @@ class SuiteDesign(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FixedSuiteTable(Section[SuiteDesign]):
+class FixedSuiteTable(ReportSection[SuiteDesign]):
     """One row per number of attempts, with the difference between two runs that chance causes."""
 
     allowed_difference: float
@@ -40,7 +40,7 @@ class FixedSuiteTable(Section[SuiteDesign]):
     shown_when = "with --population these-tasks"
     columns = (
         data_field("fact", "Kind of row: suite.", lambda design: "suite"),
-        MODEL_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("attempts per task", "count", cell_of_record=lambda design: design.attempts_per_task,
                meaning="Number of attempts that each run makes at each task."),
         Column("two runs differ by up to", "points",
@@ -69,7 +69,7 @@ class FixedSuiteTable(Section[SuiteDesign]):
         silent = [SeriesName(s) for s in self.study.counts.series if s not in planned_series]
         return {
             "needed": attempts_needed, "model": SeriesName(noise.series),
-            "several": int(noise.repeated_tasks.sum()),
+            "several": int(noise.repeated_attempt_task_mask.sum()),
             "single_attempts": int((noise.n == 1).sum()),
             "floor": noise.noise_floor(attempts_needed), "level": f"{100 * noise.level:g} %",
             "single": noise.noise_floor(), "others": len(planned_series) > 1, "silent": silent,
@@ -79,7 +79,8 @@ class FixedSuiteTable(Section[SuiteDesign]):
         attempts, noise = record.attempts_per_task, record.series_noise
         yield Result(
             record.series, "noise floor", None, Estimate(record.noise_floor),
-            size=SampleSize(int(noise.repeated_tasks.sum()), attempts, attempts), level=noise.level,
+            size=SampleSize(int(noise.repeated_attempt_task_mask.sum()), attempts, attempts),
+            level=noise.level,
         )  # fmt: skip
 
     def footer_parts(self) -> Iterator[str]:
@@ -88,7 +89,7 @@ class FixedSuiteTable(Section[SuiteDesign]):
 
 
 def suite_designs(
-    noises: Iterable[SeriesNoise], allowed_difference: float, attempts: Sequence[int]
+    noises: Iterable[SeriesNoiseEstimator], allowed_difference: float, attempts: Sequence[int]
 ) -> Iterator[SuiteDesign]:
     """The designs of each model with the requested numbers of attempts.
 

@@ -13,11 +13,11 @@ import numpy as np
 from passk_cli.arrays import group_by
 from passk_cli.commands.plan.interval_widths import guard_widths
 from passk_cli.errors import ParameterError
-from passk_cli.inference.bootstrap_weights import cluster_contributions
+from passk_cli.inference.bootstrap_weights import cluster_contributions_to_means
 from passk_cli.inference.design import (
     AssumedMetricMoments,
     PilotEstimate,
-    PlannedDifference,
+    PlannedDifferenceMoments,
     cluster_excess_variance,
     true_difference_variance,
 )
@@ -61,7 +61,7 @@ class VarianceComponents:
 
     metric: Metric
     value_estimate: AssumedMetricMoments | PilotEstimate
-    planned_difference: PlannedDifference
+    planned_difference: PlannedDifferenceMoments
     correlation: float | None
     series: tuple[str, ...] = ("",)
     model_pair: tuple[str, str] | None = None
@@ -129,10 +129,10 @@ class VarianceComponents:
         if self.pilot is None:
             return "", 0.0
         clusters = np.array(self.cluster_codes) if self.cluster_codes else None
-        values = cluster_contributions(self.pilot.task_values[:, None], clusters)[:, 0]
+        values = cluster_contributions_to_means(self.pilot.task_values[:, None], clusters)[:, 0]
         noun = "task" if clusters is None else "cluster"
         return plural(len(values), noun), float(
-            difference_distribution(values).base_error_uncertainty[0]
+            difference_distribution(values).relative_error_of_standard_error[0]
         )
 
     def uses_beta_rates(self, attempts: Sequence[int]) -> bool:
@@ -221,7 +221,7 @@ def similar_model_components(
 ) -> VarianceComponents:
     """The variance components of two models with correlated values of the same distribution."""
     correlation = USUAL_CORRELATION if correlation is None else correlation
-    difference = PlannedDifference(values, values, correlation * values.between_variance)
+    difference = PlannedDifferenceMoments(values, values, correlation * values.between_variance)
     return VarianceComponents(metric, values, difference, correlation, series)
 
 
@@ -308,7 +308,7 @@ def _most_variable_components(
         covariance = float(np.cov(first.task_values, second.task_values)[0, 1])
         variance, *ends = true_difference_variance(first, second)
         estimated = None if math.isnan(variance) else variance
-        difference = PlannedDifference(first, second, covariance, estimated)
+        difference = PlannedDifferenceMoments(first, second, covariance, estimated)
         components = VarianceComponents(
             widest.metric, values, difference, difference.correlation, widest.series, names,
             None if estimated is None else (ends[0], ends[1]),
@@ -321,7 +321,7 @@ def _most_variable_components(
         difference_excess = cluster_excess_variance(
             first_model.values - second_model.values, first_model.clusters
         )
-    size = IntervalData(widest.values, clusters=clusters).guard_size
+    size = IntervalData(widest.values, clusters=clusters).guard_atom_size_in_tasks
     codes = tuple(clusters.tolist())
     return replace(
         components,

@@ -46,7 +46,7 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.result import Result
 from passk_cli.study.run_to_run_noise import noise_by_series
-from passk_cli.study.section import Section, build_report, data_field
+from passk_cli.study.section import ReportSection, build_report, data_field
 from passk_cli.study.signature import signature
 from passk_cli.study.values import SeriesKey, attempts_of, cluster_codes
 from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
@@ -260,7 +260,7 @@ _BEYOND_MAX_TASKS_CLAUSE = "{?beyond|, which is above the maximum number of task
 
 
 @dataclass(frozen=True)
-class DesignTable(Section[DesignWithRemarks]):
+class DesignTable(ReportSection[DesignWithRemarks]):
     """One row per design of a run, with results for the first metric."""
 
     designs: Designs
@@ -593,7 +593,7 @@ class DesignTable(Section[DesignWithRemarks]):
         )  # fmt: skip
 
 
-class PlanAssumptionsTable(Section[VarianceComponents]):
+class PlanAssumptionsTable(ReportSection[VarianceComponents]):
     """One row per metric, with the mean, standard deviation and correlation that the plan uses."""
 
     title = "Assumptions of the plan"
@@ -795,7 +795,8 @@ class PlanRunner(CommandRunner, PlanOptions):
                 PlanRunner, replace(self, budget=f"{self.budget} attempts")
             ).read_analysis(options, read)
         offered = any(
-            "cost" in file.requestable_columns for file in pilot.counts.read_facts.file_readings
+            "cost" in file.requestable_column_by_role
+            for file in pilot.counts.read_facts.file_readings
         )
         without = refusal and (refusal.name == "no-attempts" or refusal.problem == "no cost column")
         if refusal is not None and (offered or not without):

@@ -32,7 +32,7 @@ class RecordOptions:
     # fmt: off
     to: Annotated[str | None, Option(
         "--to", "FILE|FOLDER/", "The history: a .parquet file, or a folder.",
-        parse="passk_cli.files.history:parse_history_path",
+        parse="passk_cli.files.history:require_valid_history_path",
         detail="passk creates the history if it does not exist. End the name of a new folder with"
         " a slash.",
     )] = None

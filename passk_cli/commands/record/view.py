@@ -20,7 +20,7 @@ from passk_cli.commands.written_counts import (
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
 from passk_cli.files.history import (
-    ATTEMPT_LIST_COLUMN_BY_ROLE,
+    PER_ATTEMPT_LIST_COLUMN_BY_ROLE,
     RESERVED_HISTORY_COLUMNS,
     RUN_DESCRIPTION_COLUMNS,
     SETTINGS_COLUMN,
@@ -37,12 +37,12 @@ from passk_cli.report.data_types import Report
 from passk_cli.report.phrases import SeriesName, first_few, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.duplicate_runs import DuplicateRun, copied_runs_warning, copies_between
+from passk_cli.study.duplicate_runs import DuplicateRun, copied_runs_warning, copies_of_series
 from passk_cli.study.history import (
     INCOMPLETE_SETTING_KEY,
-    RunLabel,
-    drop_incomplete_runs,
-    read_history,
+    RecordedRunIdentity,
+    drop_incomplete_and_skipped_runs,
+    read_history_as_series_per_run,
     runs_by_suite_and_series,
 )
 from passk_cli.study.section import build_report
@@ -87,7 +87,7 @@ def parse_amount_names(value: Any) -> tuple[str, ...]:
 
 # RunsBySeries maps each series (a model with its groups) to the runs of the series. Each run is
 # paired with the index that its series has in the counts of the history.
-RunsBySeries = Mapping[SeriesKey, Sequence[tuple[RunLabel, int]]]
+RunsBySeries = Mapping[SeriesKey, Sequence[tuple[RecordedRunIdentity, int]]]
 NEW_MODEL_WARNING = DiagnosticType(
     "new-model", WARNING,
     "suite {suite} has no earlier run of {new:and}, but it has runs of {old:and}",
@@ -229,7 +229,9 @@ class RecordRunner(CommandRunner, RecordOptions):
         if not any(map(os.path.isfile, files)):
             return None
         try:
-            return drop_incomplete_runs(read_history(read, Request(by=counts.group_names), path))
+            return drop_incomplete_and_skipped_runs(
+                read_history_as_series_per_run(read, Request(by=counts.group_names), path)
+            )
         except DataError:
             # If the file is not a history, `append_run_rows` raises an error when it adds a run.
             return None
@@ -269,7 +271,7 @@ class RecordRunner(CommandRunner, RecordOptions):
                 if series[1:] == recorded_series[1:]:
                     name = f"{self.run or self.at} of {SeriesName(series)}"
                     rivals = {run.run: code for run, code in rows}
-                    yield from copies_between(counts, place, history, rivals, name)
+                    yield from copies_of_series(counts, place, history, rivals, name)
 
     def _new_model_messages(self, counts: Counts, runs: RunsBySeries) -> Iterator[Diagnostic]:
         models = sorted({model for model, *_ in runs})
@@ -344,11 +346,11 @@ def _attempt_list_columns(counts: Counts) -> dict[str, Any]:
         cells = np.repeat(np.tile(amounts.row_cell_indices, 2), times)
         values = np.repeat(np.tile(amounts.value, 2), times).astype(object)
         values[np.isnan(values.astype(float))] = None
-        columns[ATTEMPT_LIST_COLUMN_BY_ROLE[role]] = column(
+        columns[PER_ATTEMPT_LIST_COLUMN_BY_ROLE[role]] = column(
             values[np.argsort(cells, kind="stable")]
         )
     if columns:
         passed = np.tile([True, False], len(counts.n))
         times = np.stack([counts.c, counts.n - counts.c], axis=1).ravel()
-        columns[ATTEMPT_LIST_COLUMN_BY_ROLE["outcome"]] = column(np.repeat(passed, times))
+        columns[PER_ATTEMPT_LIST_COLUMN_BY_ROLE["outcome"]] = column(np.repeat(passed, times))
     return columns

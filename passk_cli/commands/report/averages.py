@@ -16,14 +16,14 @@ from passk_cli.commands.report.page import PageAnalysis
 from passk_cli.inference.intervals import Interval
 from passk_cli.inference.macro_average import macro_average
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.ranking import compact_letters, letter_ranges, rank_limits
+from passk_cli.inference.ranking import abbreviate_tie_letters, compact_letters, rank_limits
 from passk_cli.limits import MOST_PAIRS
 from passk_cli.report.data_types import Column, Estimate, Panel, Report, Table
 from passk_cli.report.phrases import number_range, plural
 from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison, comparison_on_shared_tasks, difference_intervals
 from passk_cli.study.result import Result, SampleSize, tidy_rows
-from passk_cli.study.section import Section, SeriesRow, rows_by_series
+from passk_cli.study.section import ReportSection, SeriesRow, rows_by_series
 from passk_cli.study.values import AVERAGE_GROUP, TaskValues
 
 
@@ -45,7 +45,9 @@ class RankingByMacroAverage(NamedTuple):
             model: number_range(*rank_range)
             for model, rank_range in zip(self.models, limits, strict=True)
         }
-        names = map(letter_ranges, compact_letters(self.is_better_matrix | self.is_better_matrix.T))
+        names = map(
+            abbreviate_tie_letters, compact_letters(self.is_better_matrix | self.is_better_matrix.T)
+        )
         return RanksAndTieLetters(ranks, dict(zip(self.models, names, strict=True)))
 
 
@@ -55,7 +57,7 @@ _OVER_GROUPS_CLAUSE = " over {groups:group} of {by:and}, with equal weights"
 
 
 @dataclass(frozen=True)
-class MacroAverageTable(Section[SeriesRow]):
+class MacroAverageTable(ReportSection[SeriesRow]):
     """One row per model, with the model's macro average of every metric."""
 
     columns: ClassVar[tuple[Column, ...]] = (

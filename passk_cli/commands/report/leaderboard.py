@@ -18,7 +18,7 @@ from passk_cli.report.data_types import (
     Report,
     Table,
 )
-from passk_cli.study.completeness import MissingAttempts
+from passk_cli.study.completeness import ModelLackingAttempts
 
 
 class RanksAndTieLetters(NamedTuple):
@@ -50,7 +50,7 @@ def ranks_by_metric(compared: Report) -> dict[str, RanksAndTieLetters]:
 def leaderboard(
     estimates: Report,
     places: Mapping[str, RanksAndTieLetters],
-    uneven: Sequence[MissingAttempts] = (),
+    uneven: Sequence[ModelLackingAttempts] = (),
 ) -> tuple[Leaderboard, Report]:
     """Create the leaderboard, and add ranks and tie letters to the rows of `estimates`."""
     lacking = {

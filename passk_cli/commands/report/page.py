@@ -32,7 +32,9 @@ class PageAnalysis(Analysis):
     @property
     def models(self) -> list[str]:
         """The models, sorted by pass rate or, with several groups, by their best pass rate."""
-        return list(dict.fromkeys(self.counts.series[s][0] for s in self.series_by_pass_rate))
+        return list(
+            dict.fromkeys(self.counts.series[s][0] for s in self.series_indices_by_pass_rate)
+        )
 
     def command_report(
         self, command: str | type[CommandRunner], counts: Counts, **command_options: Any

@@ -106,7 +106,7 @@ def first_metric_if_many_models(page: PageAnalysis, counts: Counts) -> dict[str,
 
 def leaderboard_metrics_option(page: PageAnalysis, counts: Counts) -> dict[str, Any]:
     """The option `metrics` with the metrics that the leaderboard shows."""
-    if len(page.models) > MANY or page.metrics_requested:
+    if len(page.models) > MANY or page.are_metrics_chosen_by_user:
         return first_metric_if_many_models(page, counts)
     most = max(metric.k for metric in page.metrics)
     return {"metrics": tuple(metric for metric in page.metrics if metric.k in (1, most))}
@@ -127,7 +127,7 @@ def reason_costs_unknown(page: PageAnalysis, counts: Counts) -> str:
     if "cost" in counts.attempts:
         return ""
     inputs = counts.read_facts.file_readings
-    offered = bool(inputs) and all("cost" in file.requestable_columns for file in inputs)
+    offered = bool(inputs) and all("cost" in file.requestable_column_by_role for file in inputs)
     return "the metrics don't include cost" if offered else "the data contains no costs"
 
 

@@ -43,12 +43,19 @@ from passk_cli.limits import MOST_CHAPTERS, MOST_ON_PAGE, refuse_too_many
 from passk_cli.metrics.registry import parse_metric
 from passk_cli.option import changed_option_names, declared_options_by_flag
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.data_types import ALWAYS, AnswerSentence, Chapter, Panel, Report, ReportPage
+from passk_cli.report.data_types import (
+    ALWAYS,
+    AnswerSentence,
+    Panel,
+    Report,
+    ReportPage,
+    TaskGroupChapter,
+)
 from passk_cli.report.phrases import first_few, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.completeness import models_lacking_attempts
 from passk_cli.study.duplicate_runs import require_no_copies
-from passk_cli.study.section import VERSION
+from passk_cli.study.section import FOOTER_VERSION_TEXT
 from passk_cli.study.value_range import named_group_values
 from passk_cli.study.values import require_monotone
 from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
@@ -97,8 +104,10 @@ class ReportRunner(CommandRunner, ReportOptions):
                 texts = text_reader(study.counts, self.request(options), read)
                 study = replace(study, read_texts=texts)
         inputs = study.counts.read_facts.file_readings
-        has_costs = bool(inputs) and all(_COST_METRIC in i.requestable_columns for i in inputs)
-        if has_costs and not (study.metrics_requested or options.is_readable_only_once):
+        has_costs = bool(inputs) and all(
+            _COST_METRIC in i.requestable_column_by_role for i in inputs
+        )
+        if has_costs and not (study.are_metrics_chosen_by_user or options.is_readable_only_once):
             most = max(metric.k for metric in study.metrics)
             ends = [metric for metric in study.metrics if metric.k in (1, most)]
             metrics = replace(options.metric_options, metrics=(*ends, parse_metric(_COST_METRIC)))
@@ -148,7 +157,7 @@ class ReportRunner(CommandRunner, ReportOptions):
             boards = [replace(chapter, panels=chapter.panels[:1]) for chapter in sections]
             overall = tuple(filter(None, (macro, integrity_panel(page))))
             if len(groups) > 1 and overall:
-                boards.append(Chapter("All groups", overall))
+                boards.append(TaskGroupChapter("All groups", overall))
             else:
                 boards = [replace(boards[0], panels=(*boards[0].panels, *overall)), *boards[1:]]
             return self._report_with_page(
@@ -163,7 +172,7 @@ class ReportRunner(CommandRunner, ReportOptions):
             quality = replace(quality, report=replace(quality.report, messages=tuple(messages)))
         overall = tuple(panel for panel in (macro, temperature, quality) if panel is not None)
         if page.counts.group_names:
-            sections.append(Chapter("All groups", overall))
+            sections.append(TaskGroupChapter("All groups", overall))
         else:
             sections = [replace(sections[0], panels=(*sections[0].panels, *overall))]
         return self._report_with_page(
@@ -171,7 +180,11 @@ class ReportRunner(CommandRunner, ReportOptions):
         )
 
     def _report_with_page(
-        self, page: PageAnalysis, estimates: Report, sections: Sequence[Chapter], groups: int
+        self,
+        page: PageAnalysis,
+        estimates: Report,
+        sections: Sequence[TaskGroupChapter],
+        groups: int,
     ) -> Report:
         absent, title, date = [], self.headline, ""
         for (part, reason), names in page.absent_parts.items():
@@ -194,7 +207,7 @@ class ReportRunner(CommandRunner, ReportOptions):
         group: tuple[str, ...],
         all_estimates: Report,
         parts: Sequence[Part],
-    ) -> Chapter:
+    ) -> TaskGroupChapter:
         names = page.counts.group_names
         name, counts = named_group_values(group, names), page.counts_of_group(group, page.counts)
         estimates = page.command_report("estimate", counts) if names else all_estimates
@@ -241,10 +254,10 @@ class ReportRunner(CommandRunner, ReportOptions):
         board, report = leaderboard(estimates, places, models_lacking_attempts(counts))
         messages = (*report.messages, *pair_messages)
         one_group = [_ADJUSTED_IN_GROUP_FOOTNOTE] if compared and name else []
-        context = (*_method_words(estimates, compared), *one_group, VERSION)
+        context = (*_method_words(estimates, compared), *one_group, FOOTER_VERSION_TEXT)
         report = replace(report, context=context, messages=messages)
         first = Panel("leaderboard", "Leaderboard", "", report, is_in_page_answer=True, board=board)
-        return Chapter(name, (first, *panels), answer)
+        return TaskGroupChapter(name, (first, *panels), answer)
 
 
 def _read_separate_counts_or_failures(
@@ -263,7 +276,7 @@ def _read_separate_counts_or_failures(
         name: _counts_or_failure_reason(request, options, read)
         for name, request in requests.items()
     }
-    offered = all("solution" in file.requestable_columns for file in inputs)
+    offered = all("solution" in file.requestable_column_by_role for file in inputs)
     if isinstance(counts_by_command.get("diversity"), str) and not offered:
         counts_by_command["diversity"] = NO_SOLUTIONS_REASON
     return counts_by_command
@@ -287,7 +300,7 @@ def _method_words(estimates: Report, compared: Report | None) -> tuple[str, ...]
         shared = [part.removeprefix("~ or ") for part in words]
         parts.append(_RANKS_FOOTNOTE)
         parts += [p for p in shared if not parts[0].startswith(p.replace(" shared", ""))]
-    return tuple(part for part in dict.fromkeys(parts) if part != VERSION)
+    return tuple(part for part in dict.fromkeys(parts) if part != FOOTER_VERSION_TEXT)
 
 
 def _name_command_in_message_fixes(message: Diagnostic, command: str) -> Diagnostic:
@@ -310,7 +323,7 @@ def _add_macro_rows(estimates: Report, macro: Panel | None) -> Report:
 
 
 def _answer_sentences(
-    estimates: Report, sections: Sequence[Chapter], groups: int
+    estimates: Report, sections: Sequence[TaskGroupChapter], groups: int
 ) -> Iterator[AnswerSentence]:
     if groups == 1:
         yield from sections[0].answer
@@ -319,7 +332,7 @@ def _answer_sentences(
     yield from next(macro, ()) or estimates.answer
 
 
-def _page_messages(sections: Sequence[Chapter], groups: int) -> Iterator[Diagnostic]:
+def _page_messages(sections: Sequence[TaskGroupChapter], groups: int) -> Iterator[Diagnostic]:
     """The messages of all panels without repeats, with warnings first.
 
     If only some groups have a message, the message begins with the names of these groups. If the

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from passk_cli.commands.command import Command
 from passk_cli.files.request import Request
-from passk_cli.option import ANY_DATA, Option
+from passk_cli.option import ANY_DATA_OPTION_TYPE, Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metric_selection import RequiredAttempts
+from passk_cli.study.metric_selection import AttemptCountOptions
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class TasksOptions:
         high=1, excludes_limits=True,
         detail="If the attempts do not show that a task passes above the rate, passk shows how many"
         " more passes would be enough.")] = None
-    against: Annotated[ANY_DATA, Option(
+    against: Annotated[ANY_DATA_OPTION_TYPE, Option(
         "--against", "FILE|NAME", "Show which tasks changed compared with another run or model.",
         file_use="read", is_model_name=True,
         detail="FILE is a file, a folder, or label=path. NAME is a model in the data. passk"
@@ -60,6 +60,6 @@ class TasksOptions:
 
 
 COMMAND = Command(
-    TasksOptions, (Request, RequiredAttempts, Confidence), has_charts=True,
+    TasksOptions, (Request, AttemptCountOptions, Confidence), has_charts=True,
     excluded_options=("interval", "population", "cluster", "resamples", "seed", "bounds"),
     runner_path="passk_cli.commands.tasks.view:TasksRunner")  # fmt: skip

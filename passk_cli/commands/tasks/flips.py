@@ -18,7 +18,7 @@ from passk_cli.report.data_types import (
     ALWAYS,
     FULL,
     AnswerSentence,
-    ChangedTasks,
+    ChangedTaskSentences,
     Column,
     Report,
     Table,
@@ -26,16 +26,21 @@ from passk_cli.report.data_types import (
 from passk_cli.report.phrases import (
     SeriesName,
     number_range,
-    p_text_with_sign,
+    p_sign_and_number_text,
     plural,
     tasks_and_attempts,
 )
 from passk_cli.report.plot import Plot, forest
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true_sentence
-from passk_cli.study.flips import Flips, find_flips, flip_results, pairs_to_compare
+from passk_cli.study.flips import (
+    Flips,
+    compute_flips_of_pairs,
+    pairs_to_compare,
+    results_per_shared_task,
+)
 from passk_cli.study.result import Result
-from passk_cli.study.section import Section, build_report, data_field
+from passk_cli.study.section import ReportSection, build_report, data_field
 from passk_cli.suggested_fix import OptionWithValue
 
 # A chart shows at most DRAWN tasks, a table cell at most _LONGEST attempts, and a pipeline log at
@@ -98,7 +103,7 @@ def _passes_text(fact: Result, side: int) -> str:
     return f"{fact.extra_fields[f'passes{against}']:,} of {fact.extra_fields[f'n{against}']:,}"
 
 
-class FlipCountsByPairTable(Section[Flips]):
+class FlipCountsByPairTable(ReportSection[Flips]):
     """One row per pair of models, with the numbers of flips and of flips expected by chance."""
 
     title = "Flips"
@@ -148,16 +153,19 @@ class FlipCountsByPairTable(Section[Flips]):
         lacking = [
             flips
             for flips in self.records
-            if flips.only_in_series_count or flips.only_in_baseline_count
+            if flips.tasks_only_in_series_count or flips.tasks_only_in_baseline_count
         ]
         if lacking:
             most = max(
-                lacking, key=lambda flips: flips.only_in_series_count + flips.only_in_baseline_count
+                lacking,
+                key=lambda flips: (
+                    flips.tasks_only_in_series_count + flips.tasks_only_in_baseline_count
+                ),
             )
             other_pairs = plural(len(lacking) - 1, "other pair") if len(lacking) > 1 else ""
             yield UNSHARED_TASKS_WARNING(
-                only=most.only_in_series_count, model=most.name,
-                only_base=most.only_in_baseline_count, against=most.baseline_name,
+                only=most.tasks_only_in_series_count, model=most.name,
+                only_base=most.tasks_only_in_baseline_count, against=most.baseline_name,
                 others=other_pairs,
             )  # fmt: skip
         tests = sum(len(flips.tasks) for flips in self.records)
@@ -179,7 +187,7 @@ class FlipCountsByPairTable(Section[Flips]):
 
 
 @dataclass(frozen=True)
-class FlippedTaskTable(Section[Result]):
+class FlippedTaskTable(ReportSection[Result]):
     """One row per task that flipped or that has two significantly different pass rates."""
 
     are_rows_requested: bool = False
@@ -315,12 +323,12 @@ def shorten_strip(strip: str) -> str:
 
 
 def _expected_flips_text(flips: Flips) -> str:
-    if flips.are_single_attempt_tasks.all():
+    if flips.single_attempt_task_mask.all():
         return f"0 to {flips.max_expected_single_attempt_flips:.0f}"
-    several = f"{flips.expected_chance_flips:.1f} ({number_range(*flips.chance_flip_range)})"
+    several = f"{flips.expected_repeated_task_flips:.1f} ({number_range(*flips.chance_flip_range)})"
     return (
         f"{several} + 0 to {flips.max_expected_single_attempt_flips:.0f}"
-        if flips.are_single_attempt_tasks.any()
+        if flips.single_attempt_task_mask.any()
         else several
     )
 
@@ -365,9 +373,9 @@ def _pair_sentence_fields(flips: Flips) -> dict[str, Any]:
         "model": flips.name, "against": flips.baseline_name, "flips": flips.flip_count,
         "tasks": len(flips.tasks), "gains": gains, "losses": losses,
         "most": round(flips.max_expected_single_attempt_flips),
-        "several": int((~flips.are_single_attempt_tasks).sum()),
+        "several": int((~flips.single_attempt_task_mask).sum()),
         "repeated": flips.repeated_task_flip_count,
-        "expected": f"{flips.expected_chance_flips:.1f}",
+        "expected": f"{flips.expected_repeated_task_flips:.1f}",
         "range": number_range(*flips.chance_flip_range),
     }  # fmt: skip
 
@@ -380,11 +388,11 @@ _EXPECTED_CLAUSE = "{expected} ({range}) are expected by chance."
 FLIP_COUNT_ANSWERS = (
     Answer("flips-of-pairs", lambda totals: len(totals.pairs) > 1,
            "{pairs:pair} of models {pairs:has|have} {all_flips:flip}."),
-    Answer("flips-of-single-attempts", lambda totals: totals.first.are_single_attempt_tasks.all(),
+    Answer("flips-of-single-attempts", lambda totals: totals.first.single_attempt_task_mask.all(),
            _FLIPPED_CLAUSE + "0 to {most} flips are expected if no task changed, because each"
            " task has one attempt."),
     Answer("flips-of-some-single-attempts",
-           lambda totals: totals.first.are_single_attempt_tasks.any(),
+           lambda totals: totals.first.single_attempt_task_mask.any(),
            _FLIPPED_CLAUSE + "of {several:task} with several attempts, {repeated} flipped, "
            + _EXPECTED_CLAUSE),
     Answer("flips", lambda _: True, _FLIPPED_CLAUSE + _EXPECTED_CLAUSE),
@@ -415,7 +423,9 @@ def _loss_sort_key(fact: Result) -> tuple[bool, float]:
     return change >= 0, -abs(change)
 
 
-def list_changed_tasks_for_log(pairs: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks]:
+def list_changed_tasks_for_log(
+    pairs: Sequence[Flips], *, failed: bool
+) -> Iterator[ChangedTaskSentences]:
     """The changes of each pair for the log of a pipeline, with one line per changed task.
 
     failed : whether the gate failed. If the gate failed, the log also lists changes that are not
@@ -425,20 +435,22 @@ def list_changed_tasks_for_log(pairs: Sequence[Flips], *, failed: bool) -> Itera
         answer = " ".join(
             "".join(map(str, sentence)) for sentence in sentences_about_flips([flips])
         )
-        changes = sorted(filter(is_flip_or_significant, flip_results([flips])), key=lambda fact: (
+        changes = sorted(filter(is_flip_or_significant, results_per_shared_task([flips])),
+            key=lambda fact: (
             not (failed or fact.verdict), *_loss_sort_key(fact),
         ))  # fmt: skip
         lines = [
             f"{fact.extra_fields['task']}: {_passes_text(fact, 1)} passed, now"
             f" {_passes_text(fact, 0)}"
-            f" ({fact.verdict or 'not significant'}, p {p_text_with_sign(fact.p_adjusted or 0.0)})"
+            f" ({fact.verdict or 'not significant'},"
+            f" p {p_sign_and_number_text(fact.p_adjusted or 0.0)})"
             for fact in changes[:_LINES]
         ]
         significant = min(sum(failed or bool(fact.verdict) for fact in changes), _LINES)
         if len(changes) > _LINES:
             lines.append(f"and {len(changes) - _LINES:,} more")
             significant += failed
-        yield ChangedTasks(answer, tuple(lines[:significant]), tuple(lines[significant:]))
+        yield ChangedTaskSentences(answer, tuple(lines[:significant]), tuple(lines[significant:]))
 
 
 def flips_report(study: Analysis, rows: int, *, are_rows_requested: bool) -> Report:
@@ -450,7 +462,7 @@ def flips_report(study: Analysis, rows: int, *, are_rows_requested: bool) -> Rep
             "this run contains no results for the same models and groups as the data",
             name="no-such-model",
         )  # fmt: skip
-    all_flips = find_flips(pairs, study.confidence.level)
+    all_flips = compute_flips_of_pairs(pairs, study.confidence.level)
     if not any(flips.tasks for flips in all_flips):
         raise ParameterError(
             OptionWithValue("--against", against),
@@ -462,7 +474,7 @@ def flips_report(study: Analysis, rows: int, *, are_rows_requested: bool) -> Rep
     return build_report(
         study,
         [FlipCountsByPairTable(study, all_flips),
-         ComparedTaskTable(study, flip_results(all_flips), rows_without_full=rows,
+         ComparedTaskTable(study, results_per_shared_task(all_flips), rows_without_full=rows,
                             are_rows_requested=are_rows_requested)],
         context=[tasks_and_attempts([len(flips.tasks) for flips in all_flips], n)],
         messages=study.messages(()), interval=None, test="boschloo", adjust="bh",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints, row_blocks
-from passk_cli.inference.ranking import tied_positions
+from passk_cli.inference.ranking import first_and_last_tied_positions
 from passk_cli.inference.weighted_means import STANDARD_NORMAL
 
 # A correlation needs at least FEWEST models. With at most MOST_ORDERED models, the p-value of a
@@ -98,7 +98,7 @@ def item_rest_correlations(rates: Floats, level: float = 0.95) -> ItemRestCorrel
 def _centred_ranks(values: Floats) -> Floats:
     order = np.argsort(values, axis=0, kind="stable")
     ascending = np.take_along_axis(values, order, axis=0)
-    first, last = tied_positions(ascending)
+    first, last = first_and_last_tied_positions(ascending)
     has_value = ~np.isnan(ascending)
     middle = (has_value.sum(axis=0) - 1) / 2
     ranks = np.empty(values.shape)

@@ -164,7 +164,7 @@ def results_per_model_and_task(
     counts, level = study.counts, study.confidence.level
     low, high = rate_limits(counts.n, counts.c, level)
     strips = outcome_strips(counts)
-    places = np.argsort(study.series_by_pass_rate, kind="stable")
+    places = np.argsort(study.series_indices_by_pass_rate, kind="stable")
     tasks = sorted(counts.tasks, key=natural_key)
     rank_of = {task: rank for rank, task in enumerate(tasks)}
     parts = []

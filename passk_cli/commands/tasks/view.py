@@ -66,11 +66,17 @@ from passk_cli.report.phrases import (
 from passk_cli.report.plot import Plot, bars, heat
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true_sentence
-from passk_cli.study.baseline import RunAndBaseline, baseline_label, select_models
+from passk_cli.study.baseline import FilesOfRunAndBaseline, baseline_label, select_models
 from passk_cli.study.flips import outcome_strips
 from passk_cli.study.result import Result
-from passk_cli.study.run_to_run_noise import NOISE_FLOOR_ONLY_ANSWERS, NoiseSummary
-from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
+from passk_cli.study.run_to_run_noise import NOISE_ANSWERS_WITHOUT_FLAKY_COUNT, NoiseSummary
+from passk_cli.study.section import (
+    GROUP_VALUES_COLUMN,
+    MODEL_COLUMN,
+    ReportSection,
+    build_report,
+    data_field,
+)
 from passk_cli.study.value_range import name_with_groups
 from passk_cli.study.values import SeriesKey
 from passk_cli.suggested_fix import OptionWithValue
@@ -153,7 +159,7 @@ PAIRS_WITHOUT_ATTEMPTS_WARNING = DiagnosticType(
 )  # fmt: skip
 
 
-def _agreement_fields(section: Section[Any]) -> Mapping[str, int]:
+def _agreement_fields(section: ReportSection[Any]) -> Mapping[str, int]:
     counts = section.study.counts
     n, c = (np.bincount(counts.task_codes, values) for values in (counts.n, counts.c))
     return {
@@ -182,7 +188,7 @@ class PassCountGroup(NamedTuple):
     task_names: list[str]
 
 
-class PassCountTable(Section[PassCountGroup]):
+class PassCountTable(ReportSection[PassCountGroup]):
     """One row per number of passes, with the tasks at which one model has this number."""
 
     shown_when = "of one model"
@@ -214,7 +220,7 @@ class PassCountTable(Section[PassCountGroup]):
 
     def answer(self) -> Iterator[AnswerSentence]:
         yield from super().answer()
-        yield from first_true_sentence(NOISE_FLOOR_ONLY_ANSWERS, NoiseSummary(self.study))
+        yield from first_true_sentence(NOISE_ANSWERS_WITHOUT_FLAKY_COUNT, NoiseSummary(self.study))
 
     @cached_property
     def sentence_fields(self) -> Mapping[str, Any]:
@@ -274,12 +280,12 @@ class ModelTaskClasses(NamedTuple):
         return sum(map(len, self.tasks_by_class.values()))
 
 
-class FlakinessTable(Section[ModelTaskClasses]):
+class FlakinessTable(ReportSection[ModelTaskClasses]):
     """One row per model, with the numbers of flaky tasks and of tasks that always pass or fail."""
 
     shown_when = "of several models"
     columns: ClassVar[tuple[Column, ...]] = (
-        MODEL_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("tasks", "count", cell_of_record=lambda model: model.task_count,
                exists_in_section=lambda section: len({model.task_count
                    for model in section.records}) > 1,
@@ -313,7 +319,7 @@ class FlakinessTable(Section[ModelTaskClasses]):
 
     def answer(self) -> Iterator[AnswerSentence]:
         yield from super().answer()
-        yield from first_true_sentence(NOISE_FLOOR_ONLY_ANSWERS, NoiseSummary(self.study))
+        yield from first_true_sentence(NOISE_ANSWERS_WITHOUT_FLAKY_COUNT, NoiseSummary(self.study))
 
     @cached_property
     def sentence_fields(self) -> Mapping[str, Any]:
@@ -336,13 +342,13 @@ class FlakinessTable(Section[ModelTaskClasses]):
 
 
 @dataclass(frozen=True)
-class TaskList(Section[Result]):
+class TaskList(ReportSection[Result]):
     """A row per model and task with its attempts and its pass rate."""
 
     title = "Each task"
     columns: ClassVar[tuple[Column, ...]] = (
         replace(MODEL_COLUMN, exists_in_section=lambda section: section.has_several_models),
-        replace(GROUP_COLUMN, exists_in_section=lambda section: section.has_several_models),
+        replace(GROUP_VALUES_COLUMN, exists_in_section=lambda section: section.has_several_models),
         Column("task", field_name="task", cell_of_record=lambda fact: fact.extra_fields["task"],
                meaning="Name of the task."),
         Column("passed",
@@ -445,7 +451,7 @@ def flaky_or_always_tasks_report(
     """The report on flaky tasks or, with --always, on tasks with a pass rate above a limit."""
     level = study.confidence.level
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
-    sections: list[Section[Any]] = []
+    sections: list[ReportSection[Any]] = []
     if not rate and len(study.counts.series) > 1:
         sections.append(FlakinessTable(study, tasks_by_class(study)))
     elif not rate:
@@ -474,7 +480,7 @@ def tasks_by_class(study: Analysis) -> list[ModelTaskClasses]:
                 name: names[codes == code].tolist() for code, name in enumerate(TASK_CLASSES)
             }
             models[s] = ModelTaskClasses(study.counts.series[s], classes)
-    return [models[s] for s in study.series_by_pass_rate]
+    return [models[s] for s in study.series_indices_by_pass_rate]
 
 
 class MatrixRow(NamedTuple):
@@ -486,11 +492,13 @@ class MatrixRow(NamedTuple):
     rates_by_model: dict[str, float]
 
 
-_GROUP_COLUMNS = replace(GROUP_COLUMN, cell_of_record=lambda record, item: record.groups[item[0]])
+_GROUP_COLUMNS = replace(
+    GROUP_VALUES_COLUMN, cell_of_record=lambda record, item: record.groups[item[0]]
+)
 
 
 @dataclass(frozen=True)
-class RateMatrixTable(Section[MatrixRow]):
+class RateMatrixTable(ReportSection[MatrixRow]):
     """Pass rates, with one row per task and one column per model."""
 
     has_own_schema = True
@@ -615,7 +623,7 @@ def heat_maps(study: Analysis) -> tuple[Plot, ...]:
     )  # fmt: skip
 
 
-class ItemRestCorrelationTable(Section[TaskWithItemRestCorrelation]):
+class ItemRestCorrelationTable(ReportSection[TaskWithItemRestCorrelation]):
     """A row per task with its item–rest correlation, sorted by p-value."""
 
     has_own_schema = True
@@ -762,7 +770,7 @@ class TasksRunner(CommandRunner, TasksOptions):
         ))  # fmt: skip
         if self.against is None:
             return super().read_analysis(options, read)
-        runs = RunAndBaseline.from_arguments(options.files, self.against)
+        runs = FilesOfRunAndBaseline.from_arguments(options.files, self.against)
         if runs.baseline is None:
             study = super().read_analysis(
                 options,

@@ -370,7 +370,7 @@ def analyze_temperatures(
     # Rows are sorted by the pass rate of the model at its best temperature, and then by
     # temperature.
     top: dict[SeriesKey, float] = {}
-    for name, rate in zip(series, study.pass_rates, strict=True):
+    for name, rate in zip(series, study.mean_pass_rates_of_series, strict=True):
         top[without_temperature(name)] = max(rate, top.get(without_temperature(name), 0.0))
     keys = [
         (-top[without_temperature(name)], without_temperature(name), float(name[1]))

@@ -16,7 +16,7 @@ from passk_cli.report.phrases import plural
 from passk_cli.report.plot import Plot, curves
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.section import Section, build_report, data_field
+from passk_cli.study.section import ReportSection, build_report, data_field
 from passk_cli.temperature_models.toy_model import (
     GRID_KS,
     GRID_SCALES,
@@ -24,11 +24,11 @@ from passk_cli.temperature_models.toy_model import (
     BestTemperaturePoint,
     PowerLawFit,
     best_temperature_points,
-    fit_power_law,
-    task_sets_on_grid,
+    fit_best_temperature_power_law,
+    task_sets_at_grid_scales,
     tasks_of_spread,
 )
-from passk_cli.version import VERSION_SIGNATURE_ENTRIES
+from passk_cli.version import VERSION_AND_COMMIT_SIGNATURE
 
 DEFAULT_KS = tuple(1 << i for i in range(15))
 DEFAULT_SPREADS = (16.0,)
@@ -99,7 +99,7 @@ FEWER_REGRESSION_POINTS_NOTE = DiagnosticType(
 )  # fmt: skip
 
 
-class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
+class BestByKTable(ReportSection[Sequence[BestTemperaturePoint]]):
     """One row per set of toy tasks, with the best temperature T* at up to five values of k."""
 
     shown_when = "with --toy"
@@ -158,7 +158,7 @@ def _extreme_point_fields(points: Sequence[BestTemperaturePoint]) -> dict[str, A
     }  # fmt: skip
 
 
-class BestTemperaturePointTable(Section[BestTemperaturePoint]):
+class BestTemperaturePointTable(ReportSection[BestTemperaturePoint]):
     """The best temperature T* and pass@k at T*, for every k."""
 
     title = "T* at each k"
@@ -235,7 +235,7 @@ class BestTemperatureRegression(NamedTuple):
     fit: PowerLawFit
 
 
-class BestTemperatureRegressionTable(Section[BestTemperatureRegression]):
+class BestTemperatureRegressionTable(ReportSection[BestTemperatureRegression]):
     """The power laws of T* in k and the spread s, fitted by passk and given in the article."""
 
     title = "T* = factor · k^power · s^power"
@@ -288,14 +288,18 @@ EMPTY_ANALYSIS = Analysis(Counts.from_cells([("", "", 1, 0)]))
 def _point_row(p: BestTemperaturePoint) -> dict[str, Any]:
     lost = "" if p.temperature is not None else "every task passes at the best temperatures"
     return {
-        "family": p.family, "gamma": p.gamma, "largest": p.largest_task, "spread": p.spread,
+        "family": p.family, "gamma": p.gamma, "largest": p.largest_task_integer, "spread": p.spread,
         "k": p.k, "temperature": p.temperature, "pass_at_k": p.pass_at_k, "note": lost,
     }  # fmt: skip
 
 
 def _task_cutoff_messages(all_points: Sequence[BestTemperaturePoint]) -> Iterator[Diagnostic]:
     cut = sorted(
-        {(p.largest_task, p.spread, p.gamma) for p in all_points if p.largest_task is not None}
+        {
+            (p.largest_task_integer, p.spread, p.gamma)
+            for p in all_points
+            if p.largest_task_integer is not None
+        }
     )
     if cut:
         ends, between = (cut, ", ") if len(cut) < 4 else ((cut[0], cut[-1]), " to ")
@@ -306,7 +310,7 @@ def _task_cutoff_messages(all_points: Sequence[BestTemperaturePoint]) -> Iterato
 
 
 def _toy_model_report(
-    sections: Sequence[Section[Any]], points: Sequence[BestTemperaturePoint],
+    sections: Sequence[ReportSection[Any]], points: Sequence[BestTemperaturePoint],
     rows: Sequence[Mapping[str, Any]], messages: Sequence[Diagnostic], options: Mapping[str, str],
 ) -> Report:  # fmt: skip
     gamma = next((f"{p.gamma:g}" for p in points if p.gamma is not None), None)
@@ -319,7 +323,7 @@ def _toy_model_report(
     report = build_report(
         EMPTY_ANALYSIS, sections, context=(_TOY_MODEL_FOOTNOTE,), messages=messages
     )
-    signature = {**VERSION_SIGNATURE_ENTRIES, **options, **({"gamma": gamma} if gamma else {})}
+    signature = {**VERSION_AND_COMMIT_SIGNATURE, **options, **({"gamma": gamma} if gamma else {})}
     return replace(
         report,
         make_data_rows=lambda: table,
@@ -368,14 +372,14 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
     for family in families:
         family_points = [
             p
-            for tasks in task_sets_on_grid(family, gamma)
+            for tasks in task_sets_at_grid_scales(family, gamma)
             for p in best_temperature_points(family, tasks, GRID_KS, gamma)
         ]
         all_points += family_points
         law = np.array(
             [(p.k, p.spread, p.temperature) for p in family_points if p.is_in_fit], dtype=np.float64
         )
-        fit = fit_power_law(*law.reshape(-1, 3).T)
+        fit = fit_best_temperature_power_law(*law.reshape(-1, 3).T)
         lines.append(BestTemperatureRegression(family, family_points[0].gamma, "exact sums", fit))
         if family in _ARTICLE_FITS:
             lines.append(

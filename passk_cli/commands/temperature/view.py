@@ -26,10 +26,10 @@ from passk_cli.files.sources.path_templates import TEMPERATURE_NAMES
 from passk_cli.metrics.registry import Metric
 from passk_cli.option import changed_option_names, split_at_commas
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.data_types import FULL, Cell, Column, Estimate, Phrase, Report
+from passk_cli.report.data_types import FULL, Cell, Column, Estimate, PhraseCell, Report
 from passk_cli.report.phrases import SeriesName, all_in_words, plural
 from passk_cli.report.plot import Plot, curves
-from passk_cli.study.adjustment_captions import VERDICT_DISAGREEMENT, Adjustment
+from passk_cli.study.adjustment_captions import INTERVALS_DISAGREE_WITH_VERDICTS, Adjustment
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison
@@ -37,11 +37,11 @@ from passk_cli.study.data_notes import lacking_tasks_message
 from passk_cli.study.pairwise_tests import BETTER, TIED, WORSE
 from passk_cli.study.result import Result
 from passk_cli.study.section import (
-    GROUP_COLUMN,
-    METRIC_COLUMN,
+    GROUP_VALUES_COLUMN,
+    METRIC_VALUES_COLUMN,
     MODEL_COLUMN,
-    MetricColumn,
-    Section,
+    MetricColumnItem,
+    ReportSection,
     SeriesMetricTable,
     build_report,
     data_field,
@@ -105,7 +105,8 @@ _FIRST_SHARE_MEANING = (
     " share is neither a test nor the probability of being the best temperature."
 )
 _NON_TEMPERATURE_GROUPS_COLUMN = replace(
-    GROUP_COLUMN, repeated_items=lambda section: enumerate(section.study.counts.group_names[1:])
+    GROUP_VALUES_COLUMN,
+    repeated_items=lambda section: enumerate(section.study.counts.group_names[1:]),
 )
 _TOY_MODEL_FIX = SuggestedFix({"--toy": "gaussian"}, "shows the toy model")
 
@@ -131,10 +132,11 @@ class BestColumn(NamedTuple):
             return Estimate(None, reason="no two temperatures have this metric")
         if self.cell_kind == "share":
             return replace(
-                v.lead_over_second.estimate, verdict_sign="" if v.has_significant_lead else "~"
+                v.lead_over_second.estimate,
+                tie_or_equivalence_sign="" if v.has_significant_lead else "~",
             )
         value = Estimate(v.temperature_values_best_first[0].mean, unit=self.metric.unit)
-        return Phrase((value, f" at {', '.join(v.best_temperatures)}"))
+        return PhraseCell((value, f" at {', '.join(v.best_temperatures)}"))
 
 
 class BestTemperatureOfMostModels(NamedTuple):
@@ -154,7 +156,7 @@ _SIGNIFICANT_LEAD_COUNT_CLAUSE = "; {which} {verb:is|are} significant."
 
 
 @dataclass(frozen=True)
-class BestTemperatureTable(Section[BestTemperatureRow]):
+class BestTemperatureTable(ReportSection[BestTemperatureRow]):
     """One row per model: the best temperature at the smallest and at the largest k."""
 
     columns = (
@@ -308,10 +310,10 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
         if lone := tasks.keys() - {series for series, _ in self.records}:
             yield INCOMPARABLE_TEMPERATURES_NOTE(models=[SeriesName(m) for m in tasks if m in lone])
         if (
-            fields := self.lead_adjustment.disagreement_fields
-            or self.other_tests_adjustment.disagreement_fields
+            fields := self.lead_adjustment.interval_disagreement_fields
+            or self.other_tests_adjustment.interval_disagreement_fields
         ):
-            yield VERDICT_DISAGREEMENT(**fields)
+            yield INTERVALS_DISAGREE_WITH_VERDICTS(**fields)
 
     def plots(self) -> tuple[Plot, ...]:
         facts, metrics = self.estimates, self.study.metrics
@@ -351,17 +353,17 @@ class ByTemperatureTable(SeriesMetricTable):
     title = "Estimates by temperature"
     visibility = FULL
     columns = (
-        MODEL_COLUMN, GROUP_COLUMN, METRIC_COLUMN,
+        MODEL_COLUMN, GROUP_VALUES_COLUMN, METRIC_VALUES_COLUMN,
         Column("first in resamples: {0.name}", "share", meaning=_FIRST_SHARE_MEANING,
                cell_of_record=lambda row, number:
                row.result_by_name[number.name].extra_fields["leads"],
                repeated_items=lambda section: section.metric_columns,
-               example=MetricColumn("METRIC", "", "share")),
+               example=MetricColumnItem("METRIC", "", "share")),
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class BestTemperatureLeadTable(Section[BestTemperatureVerdict]):
+class BestTemperatureLeadTable(ReportSection[BestTemperatureVerdict]):
     """One row per model and metric: the best temperature T*, and the lead over the second-best."""
 
     title = "Best temperature T*, and its difference to the next best"
@@ -403,7 +405,7 @@ class BestTemperatureLeadTable(Section[BestTemperatureVerdict]):
         return facts
 
 
-class PowerLawTable(Section[BestTemperaturePowerLaw]):
+class PowerLawTable(ReportSection[BestTemperaturePowerLaw]):
     """The power law T* = factor · k^exponent of each model, or the reason why there is none."""
 
     title = "T* = factor · k^exponent"
@@ -439,7 +441,7 @@ class ModelVersusRivalRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ModelPairTable(Section[ModelVersusRivalRow]):
+class ModelPairTable(ReportSection[ModelVersusRivalRow]):
     """Comparisons of two models at each temperature, and at the best temperature of each model."""
 
     title = "Models against each other (own T*: each at its best temperature)"
@@ -639,7 +641,7 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
         for v in verdicts:
             choices.setdefault(v.series, {})[v.lead_over_second.name] = v
         best = [BestTemperatureRow(*model_choices) for model_choices in choices.items()]
-        sections: list[Section[Any]] = [
+        sections: list[ReportSection[Any]] = [
             BestTemperatureTable(study, best, facts, adjustment, other_tests, metrics),
             ByTemperatureTable(study, rows_by_series(facts)),
             BestTemperatureLeadTable(study, verdicts, compared),

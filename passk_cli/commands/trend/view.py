@@ -19,19 +19,19 @@ from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.run_effects import (
-    MAX_HISTORY_RUNS,
+    MAX_RUNS_FOR_FALSE_ALARM_RATE,
     RunEffect,
+    are_above_dividing_amounts,
     chance_variances,
     change_points,
-    draw_count,
-    is_above_task_median,
     least_detectable_change,
-    log_means,
+    mean_log_amounts_and_variances,
     run_correlation,
     run_effect,
+    run_effect_draw_count,
 )
 from passk_cli.metrics.registry import AMOUNT_UNITS_AND_NOUNS, Metric, parse_metric
-from passk_cli.outcomes.attempts import AttemptValueCounts
+from passk_cli.outcomes.attempts import AttemptValuesByCell
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import (
     FULL,
@@ -39,10 +39,16 @@ from passk_cli.report.data_types import (
     Column,
     Estimate,
     GateCheck,
-    Phrase,
+    PhraseCell,
     Report,
 )
-from passk_cli.report.phrases import MonteCarloP, SeriesName, number_range, p_text_with_sign, plural
+from passk_cli.report.phrases import (
+    MonteCarloP,
+    SeriesName,
+    number_range,
+    p_sign_and_number_text,
+    plural,
+)
 from passk_cli.report.plot import Plot, ReferenceLine, curves
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true_sentence
@@ -50,17 +56,23 @@ from passk_cli.study.duplicate_runs import COPIED_RUN
 from passk_cli.study.history import (
     RUN_AND_SETTINGS_COLUMNS,
     UNPRICED_RUNS,
+    RecordedRunIdentity,
     RunGroup,
-    RunLabel,
-    drop_incomplete_runs,
+    drop_incomplete_and_skipped_runs,
     find_run_groups,
     pool_runs,
-    read_history,
+    read_history_as_series_per_run,
     runs_by_suite_and_series,
     with_known_amount,
 )
 from passk_cli.study.result import Result
-from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
+from passk_cli.study.section import (
+    GROUP_VALUES_COLUMN,
+    MODEL_COLUMN,
+    ReportSection,
+    build_report,
+    data_field,
+)
 from passk_cli.study.significance_options import FAIL, PASS, UNDECIDED
 from passk_cli.study.value_range import name_with_groups
 from passk_cli.study.values import SeriesKey
@@ -372,7 +384,7 @@ class RunSeries:
                 return change._replace(after=later[-1].after, size=size)
         return None
 
-    def with_verdict(self, metric: Metric, run: RunLabel | None) -> RunSeries:
+    def with_verdict(self, metric: Metric, run: RecordedRunIdentity | None) -> RunSeries:
         """Set the verdict, which fails if the newest runs are worse than earlier runs.
 
         run : the run up to which the user has acknowledged changes, or None.
@@ -444,16 +456,16 @@ class RunSeries:
         return math.sqrt(self.effect.effect_variance + float(self.effect.chance_variances.mean()))
 
 
-def _truncated_run_name(run: RunLabel) -> str:
+def _truncated_run_name(run: RecordedRunIdentity) -> str:
     return run.run if len(run.run) <= 24 else f"{run.run[:10]}…"
 
 
-def _last_change_text(course: RunSeries) -> Phrase | str:
+def _last_change_text(course: RunSeries) -> PhraseCell | str:
     if not course.changes:
         return "none"
     change = course.changes[-1]
     times = "" if change.size.is_share else "× "
-    return Phrase(
+    return PhraseCell(
         (
             times,
             change.size,
@@ -470,19 +482,19 @@ _METRIC_VALUES_COLUMN = Column(
 )  # fmt: skip
 
 
-def _is_pass_rate(section: Section[Any]) -> bool:
+def _is_pass_rate(section: ReportSection[Any]) -> bool:
     return section.study.metrics == (_PASS_AT_1,)
 
 
-def _is_metric_searched_for_changes(section: Section[Any]) -> bool:
+def _is_metric_searched_for_changes(section: ReportSection[Any]) -> bool:
     return not section.study.metrics[0].definition.is_ratio_of_means
 
 
-class ModelTrendTable(Section[RunSeries]):
+class ModelTrendTable(ReportSection[RunSeries]):
     """One row per suite and model, with the last run, the run effect and the last change."""
 
     columns = (
-        MODEL_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, GROUP_VALUES_COLUMN,
         replace(_METRIC_VALUES_COLUMN, header="{0.name} of last",
                 meaning="{0.name} of the last run, on the tasks that all runs have.",
                 cell_of_record=lambda course, _: course.results[-1].estimate),
@@ -575,7 +587,8 @@ class ModelTrendTable(Section[RunSeries]):
             p = tested[0].run_effect_p_adjusted or 0.0
             fields["effect"] = {
                 "model": tested[0].name, "deviation": tested[0].run_effect_deviation, "p": p,
-                "relation": p_text_with_sign(p), "models": [course.name for course in effects],
+                "relation": p_sign_and_number_text(p),
+                "models": [course.name for course in effects],
                 "changed": bool(changed), "unchanged": not changed, "several": len(tested) > 1,
                 "more": len(effects) > 1,
             }  # fmt: skip
@@ -612,7 +625,7 @@ class ModelTrendTable(Section[RunSeries]):
             alpha = 1 - self.study.confidence.level
             per_model = " of a model" if len(self.records) > 1 else ""
             alarm = f"{100 * alpha:g} % chance of a false alarm"
-            yield f"{alarm} in {MAX_HISTORY_RUNS} uncorrelated runs{per_model}"
+            yield f"{alarm} in {MAX_RUNS_FOR_FALSE_ALARM_RATE} uncorrelated runs{per_model}"
         yield f"{100 * self.study.confidence.level:g} %"
 
     def full_footer_parts(self) -> Iterator[str]:
@@ -673,7 +686,7 @@ class ModelTrendTable(Section[RunSeries]):
             )
             yield (FLIPS_BEYOND_SAMPLING_WARNING if flipping else SAMPLING_FLIPS_NOTE)(
                 model=course.name, tasks=tasks, between=between, within=within,
-                p=f"p {p_text_with_sign(MonteCarloP(p, course.p_error))}",
+                p=f"p {p_sign_and_number_text(MonteCarloP(p, course.p_error))}",
             )  # fmt: skip
         noisiest = max(several, key=lambda course: course.single_run_deviation, default=None)
         if noisiest is not None:
@@ -707,8 +720,12 @@ class ModelTrendTable(Section[RunSeries]):
             lag = run_correlation(np.array(values, dtype=float))
             if lag > 2 / len(values) ** 0.5:
                 yield CORRELATED_RUNS_WARNING(model=course.name, lag=lag)
-        if old := [c.name for c in self.records if len(c.recorded_runs.runs) > MAX_HISTORY_RUNS]:
-            yield UNSEARCHED_OLD_RUNS_NOTE(runs=MAX_HISTORY_RUNS, models=old)
+        if old := [
+            c.name
+            for c in self.records
+            if len(c.recorded_runs.runs) > MAX_RUNS_FOR_FALSE_ALARM_RATE
+        ]:
+            yield UNSEARCHED_OLD_RUNS_NOTE(runs=MAX_RUNS_FOR_FALSE_ALARM_RATE, models=old)
 
     def _suggested_aliases(self) -> list[str]:
         """Values NEW=OLD for --alias, if several names may be names of the same model.
@@ -786,13 +803,13 @@ class ModelTrendTable(Section[RunSeries]):
         return (replace(chart, leading_models=tuple(leading), x_tick_labels=day_names),)
 
 
-class RunTable(Section[Result]):
+class RunTable(ReportSection[Result]):
     """One row per run, with the metric and the change at this run."""
 
     title = "Runs"
     visibility = FULL
     columns = (
-        MODEL_COLUMN, GROUP_COLUMN,
+        MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("run", meaning="Name of the run.",
             cell_of_record=lambda fact: fact.extra_fields["run"]),
         Column("at", meaning="Time of the run, in UTC.",
@@ -843,8 +860,8 @@ class TrendRunner(CommandRunner, TrendOptions):
             else ()
         )
         request = replace(options.request, cluster=confidence.cluster, attempts=attempts)
-        history = read_history(read, request, files=options.files)
-        history = drop_incomplete_runs(history, self.skip_run)
+        history = read_history_as_series_per_run(read, request, files=options.files)
+        history = drop_incomplete_and_skipped_runs(history, self.skip_run)
         counts = with_known_amount(history, metric.definition.required_attempt_data)
         return Analysis(
             counts, (metric,), confidence.for_metrics((metric,)), options.comparison_options
@@ -896,7 +913,7 @@ class TrendRunner(CommandRunner, TrendOptions):
         report = build_report(pooled_study, tables)
         return replace(report, checks=tuple(c.verdict for c in courses if c.verdict))
 
-    def _acknowledged_run(self, counts: Counts) -> RunLabel | None:
+    def _acknowledged_run(self, counts: Counts) -> RecordedRunIdentity | None:
         """The newest run that --acknowledge names, or None if the option is not given."""
         if self.acknowledge is None:
             return None
@@ -921,7 +938,7 @@ def _adjust_p_values(courses: Sequence[RunSeries]) -> list[RunSeries]:
 
 
 def _run_groups_with_amounts(
-    all_setups: Sequence[RunGroup], attempts: AttemptValueCounts, metric: Metric
+    all_setups: Sequence[RunGroup], attempts: AttemptValuesByCell, metric: Metric
 ) -> tuple[list[RunGroup], tuple[Diagnostic, ...]]:
     values = np.nan_to_num(attempts.value, nan=1.0)
     spent = np.bincount(attempts.row_cell_indices, values, len(attempts.cell_offsets) - 1)
@@ -963,7 +980,7 @@ def _analyse_run_series(
         else change_points(means, floors, counts=sizes, alpha=alpha)
     )
     edges = [
-        max(len(means) - MAX_HISTORY_RUNS, 0),
+        max(len(means) - MAX_RUNS_FOR_FALSE_ALARM_RATE, 0),
         *(point.first_run for point in points),
         len(means),
     ]
@@ -980,20 +997,20 @@ def _analyse_run_series(
     if len(means) - since > 1 and not metric.definition.amount_unit:
         n, c = setup.n[since:], setup.c[since:]
         effect = run_effect(n, c, level=confidence.level, seed=confidence.seed)
-        error = math.sqrt(max(effect.p * (1 - effect.p), 1e-6) / draw_count(n))
+        error = math.sqrt(max(effect.p * (1 - effect.p), 1e-6) / run_effect_draw_count(n))
     start = max(steps[-1].first_run_index if steps else 0, edges[0])
     least = least_detectable_change(means[start:], floors[start:], alpha=alpha)
     return RunSeries(setup, name, facts, tuple(steps), since, effect, least, error)
 
 
 def _log_amount_statistics(
-    attempts: AttemptValueCounts, setup: RunGroup
+    attempts: AttemptValuesByCell, setup: RunGroup
 ) -> tuple[Floats, Floats, tuple[Ints, Ints]]:
     """Prepare the data for the search for changes of costs.
 
-    Returns the two arrays of `log_means`, and two matrices with one row per run and one column per
-    task. The matrices contain the number of amounts, and the number of amounts above the median of
-    the task. Amounts of 0 are left out, because 0 has no logarithm.
+    Returns the two arrays of `mean_log_amounts_and_variances`, and two matrices with one row per
+    run and one column per task. The matrices contain the number of amounts, and the number of
+    amounts above the median of the task. Amounts of 0 are left out, because 0 has no logarithm.
     """
     positive = (attempts.value > 0) & np.isin(attempts.row_cell_indices, setup.cell_indices)
     cell, count = attempts.row_cell_indices[positive], attempts.count[positive]
@@ -1001,7 +1018,7 @@ def _log_amount_statistics(
     logs, cells = np.log(value), len(attempts.cell_offsets) - 1
     task_of = np.zeros(cells, dtype=np.int64)
     task_of[setup.cell_indices] = np.arange(setup.cell_indices.shape[1])
-    above = is_above_task_median(task_of[cell], value, count)
+    above = are_above_dividing_amounts(task_of[cell], value, count)
     n, total, squares, high = (
         np.bincount(cell, count * weight, cells)[setup.cell_indices]
         for weight in (np.ones(len(logs)), logs, logs**2, above)
@@ -1009,4 +1026,4 @@ def _log_amount_statistics(
     has_amounts = n.any(axis=0)
     sizes = n[:, has_amounts].astype(np.int64), high[:, has_amounts].astype(np.int64)
     sums: list[Floats] = [table[:, has_amounts].astype(np.float64) for table in (total, squares)]
-    return *log_means(sizes[0], *sums), sizes
+    return *mean_log_amounts_and_variances(sizes[0], *sums), sizes

@@ -9,7 +9,7 @@ from passk_cli.commands.command import Command
 from passk_cli.commands.gate import TRUST_RULES_OPTION
 from passk_cli.commands.gate.rules import MaxDrop, MaxIncrease, Minimum, NoRegression
 from passk_cli.files.request import Request
-from passk_cli.option import ANY_DATA, Option
+from passk_cli.option import ANY_DATA_OPTION_TYPE, Option
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import MetricOptions
 from passk_cli.study.significance_options import FAIL, PASS, ComparisonOptions
@@ -66,7 +66,7 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         f" the"
         " order of completion, which assumes that the time of completion does not depend on the"
         " outcome.")] = ()
-    baseline: Annotated[ANY_DATA, Option(
+    baseline: Annotated[ANY_DATA_OPTION_TYPE, Option(
         "--baseline", "FILE|NAME", "Compare the run with this file or model.",
         file_use="read", is_model_name=True,
         detail="The baseline must be complete and contain every task of the plan.")] = None

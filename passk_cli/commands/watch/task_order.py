@@ -78,7 +78,7 @@ class TaskCountingOrder:
         if names == (COMPLETION_ORDER,):
             return cls((), COMPLETION_ORDER)
         order = cls(
-            *((names, LIST) if names else (counts.read_facts.tasks_in_random_order, DATASET))
+            *((names, LIST) if names else (counts.read_facts.randomly_ordered_tasks, DATASET))
         )
         if not order.task_names:
             plan = dict[str, Any]()
@@ -171,10 +171,12 @@ def attempt_counts_by_task_and_model(
     for model in missing.models:
         at = missing.row_indices_of_model(model)
         numbers = zip(
-            missing.task_key_codes[at].tolist(), missing.attempt_counts[at].tolist(), strict=True
+            missing.task_and_group_key_codes[at].tolist(),
+            missing.attempt_counts[at].tolist(),
+            strict=True,
         )
         for code, n in numbers if model in models else ():
-            by_task.setdefault(missing.task_keys[code][0], {})[model] = n
+            by_task.setdefault(missing.task_and_group_keys[code][0], {})[model] = n
     return by_task
 
 

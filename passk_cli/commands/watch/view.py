@@ -41,7 +41,7 @@ from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, PasskError, raise_for_first_true_condition
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import resolved_file_paths
-from passk_cli.inference.alpha_spending import level_at_boundary
+from passk_cli.inference.alpha_spending import confidence_level_at_boundary
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.option import fill_options
 from passk_cli.outcomes.counts import Counts
@@ -49,14 +49,14 @@ from passk_cli.report.data_types import (
     AnswerSentence,
     Column,
     OptionHint,
-    ProvisionalResult,
     Report,
+    ResultReplacingChecks,
     Table,
 )
 from passk_cli.report.phrases import number_range, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.metric_selection import refuse_ranged_metrics
+from passk_cli.study.metric_selection import refuse_range_valued_metrics
 from passk_cli.study.result import Result
 from passk_cli.study.section import build_report, data_field
 from passk_cli.study.significance_options import ERROR, FAIL, PASS
@@ -241,7 +241,7 @@ class WatchedRuleTable(RuleTable):
             limit, all_looks = plan.boundaries[len(self.looks) - 1], f"{100 * plan.level:g} %"
             at = "too early"
             if math.isfinite(limit):
-                at = f"{_level_words(level_at_boundary(limit))} at this look"
+                at = f"{_level_words(confidence_level_at_boundary(limit))} at this look"
             yield f"{at}, {all_looks} over all looks"
         order = {LIST: "order as given", DATASET: "order of the dataset"}
         yield order.get(self.run.order.order_source, "order of completion")
@@ -295,7 +295,7 @@ class WatchedRuleTable(RuleTable):
             replace(self.study, signature_entries=self.signature_entries()), [self]
         )
         waiting = not self.outcome and not any(line.verdict == ERROR for line in self.records)
-        result = ProvisionalResult("not yet", 5) if waiting else None
+        result = ResultReplacingChecks("not yet", 5) if waiting else None
         return replace(
             report, checks=self.checks, make_changed_tasks=self.changed_tasks, provisional=result
         )
@@ -481,7 +481,7 @@ class WatchRunner(CommandRunner, WatchOptions):
         rule_options = {name: getattr(self, name) for name in names if hasattr(self, name)}
         gate = GateRunner(**rule_options, unpaired="drop")
         for metric in gate.metrics_of_all_rules(options.metric_options.metrics):
-            refuse_ranged_metrics([metric], "--min")
+            refuse_range_valued_metrics([metric], "--min")
             if metric.k > self.attempts:
                 raise ParameterError(
                     f"{metric.name} needs {plural(metric.k, 'attempt')} per task, but the plan has"

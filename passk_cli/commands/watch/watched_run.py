@@ -19,8 +19,8 @@ from passk_cli.commands.watch.task_order import (
 from passk_cli.errors import DataError
 from passk_cli.inference.alpha_spending import (
     SMALLEST_LOOK_ALPHA,
-    decision_chances,
-    level_at_boundary,
+    confidence_level_at_boundary,
+    pass_fail_chances_at_last_look,
 )
 from passk_cli.inference.weighted_means import STANDARD_NORMAL
 from passk_cli.metrics.registry import parse_metric
@@ -106,7 +106,7 @@ class WatchedRun:
             {},
         )
         if math.isfinite(limit):
-            lines = self.judge_first_tasks(tasks, level_at_boundary(limit)).judgements
+            lines = self.judge_first_tasks(tasks, confidence_level_at_boundary(limit)).judgements
             verdicts = {judgement_key(line): line.verdict for line in lines}
         look = InterimLook(tasks, outcome_digest(self.counts_of_first_tasks(tasks)), verdicts)
         return replace(look, chance=self.decision_chance([*looks, look])) if forecast else look
@@ -145,7 +145,9 @@ class WatchedRun:
                 return None
             shares = number.unit == "share" or isinstance(line.limit, RelativeLimit)
             prior = _FORECAST_PRIOR_DEVIATION if shares else math.inf
-            up, down = decision_chances(away, error, share, self.plan.boundaries[-1], prior)
+            up, down = pass_fail_chances_at_last_look(
+                away, error, share, self.plan.boundaries[-1], prior
+            )
             all_pass, none_fails = all_pass * up, none_fails * (1 - down)
         return min(all_pass + 1 - none_fails, 1.0)
 
@@ -176,7 +178,11 @@ class WatchedRun:
         decided, parts = self.deciding_look_by_judgement(looks), dict[int, JudgedRun]()
         for place in {len(looks) - 1, *decided.values()}:
             limit, tasks = self.plan.boundaries[place], looks[place].tasks
-            level = level_at_boundary(limit) if math.isfinite(limit) else 1 - SMALLEST_LOOK_ALPHA
+            level = (
+                confidence_level_at_boundary(limit)
+                if math.isfinite(limit)
+                else 1 - SMALLEST_LOOK_ALPHA
+            )
             parts[place] = self.judge_first_tasks(tasks, level)
         last = len(looks) - 1
         lines = {(place, judgement_key(line)): line for place, part in parts.items()

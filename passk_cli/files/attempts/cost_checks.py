@@ -27,7 +27,7 @@ from passk_cli.files.roles import (
     is_list_column,
     normalized_column_name,
 )
-from passk_cli.outcomes.attempts import AttemptValueCounts
+from passk_cli.outcomes.attempts import AttemptValuesByCell
 from passk_cli.outcomes.counts import Counts
 from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 from passk_cli.text import first_few, plural
@@ -358,8 +358,8 @@ def _failure_reason_counts_by_model(
 
 
 def _fill_with_cell_means(
-    attempts: AttemptValueCounts, counts: Counts, role: str
-) -> AttemptValueCounts:
+    attempts: AttemptValuesByCell, counts: Counts, role: str
+) -> AttemptValuesByCell:
     lost, cells = np.isnan(attempts.value), len(counts.n)
     known_attempts = np.bincount(attempts.row_cell_indices, attempts.count * ~lost, cells)
     value = np.where(lost, 0.0, attempts.value)
@@ -385,7 +385,7 @@ def _fill_with_cell_means(
 
 
 def _amount_messages(
-    counts: Counts, amounts: Mapping[str, AttemptValueCounts], query: AttemptFactQueries
+    counts: Counts, amounts: Mapping[str, AttemptValuesByCell], query: AttemptFactQueries
 ) -> Iterator[Diagnostic]:
     request, batches = query.statement.request, query.statement.batches
     for role, attempts in amounts.items():
@@ -407,7 +407,7 @@ def _amount_messages(
 
 
 def _zero_amount_messages(
-    counts: Counts, role: str, attempts: AttemptValueCounts, query: AttemptFactQueries
+    counts: Counts, role: str, attempts: AttemptValuesByCell, query: AttemptFactQueries
 ) -> Iterator[Diagnostic]:
     """The messages about models with attempts that have an amount of 0, such as a cost of 0."""
     zero, number = attempts.value == 0, ~np.isnan(attempts.value)
@@ -484,7 +484,7 @@ def _billed_cached_answer_messages(
 
 
 def _dropped_duplicate_amount_messages(
-    amounts: Mapping[str, AttemptValueCounts], query: AttemptFactQueries
+    amounts: Mapping[str, AttemptValuesByCell], query: AttemptFactQueries
 ) -> Iterator[Diagnostic]:
     texts = []
     for role in amounts:

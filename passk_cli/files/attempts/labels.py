@@ -157,7 +157,9 @@ def read_with_borrowed_judge_errors(
     warning = BORROWED_JUDGE_ERRORS_WARNING(
         models=list(dict.fromkeys(m for m, *_ in labelled.series)), place=place
     )
-    counts = replace(counts, read_facts=replace(counts.read_facts, judge_errors=tuple(errors)))
+    counts = replace(
+        counts, read_facts=replace(counts.read_facts, judge_error_counts=tuple(errors))
+    )
     return counts.with_messages(warning)
 
 

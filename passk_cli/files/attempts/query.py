@@ -24,8 +24,8 @@ from passk_cli.files.database import disable_join_reordering, missing_mask, quot
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import ATTEMPT_FACT_ROLES, ROLES, TRUTH_ROLE, outcome_verdict_sql
 from passk_cli.files.sources.source import fetch_rows
-from passk_cli.outcomes.attempts import AttemptValueCounts
-from passk_cli.outcomes.counts import AttemptNumbering, Counts
+from passk_cli.outcomes.attempts import AttemptValuesByCell
+from passk_cli.outcomes.counts import AttemptNumberFacts, Counts
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ FROM attempt_values GROUP BY cell"""
         and highest.max(initial=0) < 1_000_000
     ):
         attempts_made[cell] = np.maximum(attempts_made[cell], np.floor(highest) + 1 - lowest.min())
-    return replace(counts, attempt_numbering=AttemptNumbering(attempts_made, last))
+    return replace(counts, attempt_number_facts=AttemptNumberFacts(attempts_made, last))
 
 
 def with_attempt_order_if_known(query: AttemptFactQueries, counts: Counts) -> Counts:
@@ -161,7 +161,7 @@ def with_attempt_order_if_known(query: AttemptFactQueries, counts: Counts) -> Co
     return replace(counts, attempts={**counts.attempts, "attempt": order})
 
 
-def _role_values(query: AttemptFactQueries, counts: Counts, role: str) -> AttemptValueCounts:
+def _role_values(query: AttemptFactQueries, counts: Counts, role: str) -> AttemptValuesByCell:
     statement, in_order = query.statement, role == "line" or query.kept_duplicate is not None
     query.con.execute(f"SET preserve_insertion_order = {str(in_order).lower()}")
     sql = _value_counts_per_cell_sql(statement.with_text_attempts, role, query.kept_duplicate)
@@ -197,17 +197,17 @@ def _role_values(query: AttemptFactQueries, counts: Counts, role: str) -> Attemp
             "an attempt cannot have a negative amount; correct it, or leave the attempt out",
         )
         refuse(value == np.inf, f"infinite {role}", "", finite)
-        return AttemptValueCounts.from_rows(cell, value, count, passed, len(counts.n))
+        return AttemptValuesByCell.from_rows(cell, value, count, passed, len(counts.n))
     if values is _label_sql:
         words = "write labels like outcomes: true or false, words of --passes, or a number with"
         words += " --threshold"
         refuse(value == -1, "labels that neither pass nor fail", words)
-        return AttemptValueCounts.from_rows(
+        return AttemptValuesByCell.from_rows(
             cell, np.where(empty, np.nan, value), count, passed, len(counts.n)
         )  # fmt: skip
     if values in (_finite_task_length_sql, _epoch_seconds_sql):
         value = np.where(empty, np.nan, value)
-        return AttemptValueCounts.from_rows(cell, value, count, passed, len(counts.n))
+        return AttemptValuesByCell.from_rows(cell, value, count, passed, len(counts.n))
     lost = np.zeros(len(value), dtype=bool)
     if values is _number_or_verdict_sql and statement.request.missing == "fail":
         # A score is used even if the outcome of the attempt is missing.
@@ -233,13 +233,15 @@ def _role_values(query: AttemptFactQueries, counts: Counts, role: str) -> Attemp
     python = values is _solution_key_sql and statement.request.normalise == "python"
     fell_back = count_unparsable_attempts(value, count) if python else 0
     cells = len(counts.n)
-    attempts = AttemptValueCounts.from_rows(cell, value, count, passed, cells, valueless, fell_back)
+    attempts = AttemptValuesByCell.from_rows(
+        cell, value, count, passed, cells, valueless, fell_back
+    )
     return attempts.with_new_cell_indices(np.arange(cells), cells) if lost.any() else attempts
 
 
 def _merge_near_duplicates(
-    query: AttemptFactQueries, solutions: AttemptValueCounts, similarity: float
-) -> AttemptValueCounts:
+    query: AttemptFactQueries, solutions: AttemptValuesByCell, similarity: float
+) -> AttemptValuesByCell:
     """Give near-duplicate solutions the same key."""
     query.con.execute(
         attempt_values_sql(query.statement, "solution", query.kept_duplicate, ", solution AS text")

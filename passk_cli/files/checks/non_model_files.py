@@ -13,7 +13,7 @@ from passk_cli.files.checks.check import CERTAIN, CheckContext, CheckFinding, Re
 from passk_cli.files.checks.evenness import column_evenness
 from passk_cli.files.checks.setting_columns import max_plausible_attempt_numbers
 from passk_cli.files.reading.non_result_files import find_duplicate_file
-from passk_cli.files.sources.path_templates import run_labels
+from passk_cli.files.sources.path_templates import run_label_by_file
 from passk_cli.files.sources.source import Source
 from passk_cli.suggested_fix import SuggestedFix
 
@@ -98,7 +98,7 @@ def files_sharing_tasks_findings(context: CheckContext) -> Iterator[CheckFinding
     are_explicit = all(source.is_explicit for source in sources)
     if are_explicit and len(sources) <= 6 and len(files) == 1:
         # If the user names only a few files, labels can distinguish the files in every command.
-        runs = run_labels([source.name for source in sources])
+        runs = run_label_by_file([source.name for source in sources])
         ways.insert(0, SuggestedFix({}, "keeps them apart as runs", label_by_file=runs))
     ways = [*ways[:1], SuggestedFix({"--pool": ("file",), **again}, "pools them as runs")]
     yield CheckFinding(

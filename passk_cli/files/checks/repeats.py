@@ -11,12 +11,18 @@ from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import EITHER, LIKELY, CheckContext, CheckFinding, ReadingCheck
 from passk_cli.files.reading.profile import count_distinct, joined_codes
 from passk_cli.files.roles import MAX_NAME_CHARACTERS, column_name_words, normalized_last_key
-from passk_cli.files.vocabulary import ANSWER_WORDS, ATTEMPT_METADATA_WORDS, PROSE_WORDS
+from passk_cli.files.vocabulary import (
+    ANSWER_WORDS,
+    ATTEMPT_METADATA_WORDS,
+    PROSE_ABOUT_ANSWER_WORDS,
+)
 from passk_cli.suggested_fix import SuggestedFix
 
 # A column with a word in _PER_ATTEMPT_COLUMN_WORDS in its name has values that differ between
 # attempts at a task.
-_PER_ATTEMPT_COLUMN_WORDS = ATTEMPT_METADATA_WORDS | ANSWER_WORDS | PROSE_WORDS | {"id"}
+_PER_ATTEMPT_COLUMN_WORDS = (
+    ATTEMPT_METADATA_WORDS | ANSWER_WORDS | PROSE_ABOUT_ANSWER_WORDS | {"id"}
+)
 _CACHE_FLAG_NAMES = frozenset("cached cache_hit from_cache is_cached".split())
 # Two runs are unlikely to be equal by chance if at least _MIN_PASSES_AND_FAILURES tasks passed and
 # at least _MIN_PASSES_AND_FAILURES tasks failed.

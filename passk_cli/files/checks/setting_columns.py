@@ -45,14 +45,14 @@ from passk_cli.files.roles import (
 from passk_cli.files.vocabulary import (
     ANSWER_WORDS,
     ATTEMPT_METADATA_WORDS,
+    ATTEMPT_NUMBER_VALUE_PATTERN,
     ATTEMPT_NUMBER_WORDS,
-    NUMBERED_VALUE_PATTERN,
     PROBLEM_STATEMENT_WORDS,
-    PROSE_WORDS,
+    PROSE_ABOUT_ANSWER_WORDS,
     SETTING_LAST_WORDS,
     SETTING_NAMES,
-    SUITE_NAMES,
-    VERDICT_WORDS,
+    SUITE_COLUMN_NAMES,
+    VERDICT_COLUMN_WORDS,
     look_like_models,
 )
 from passk_cli.suggested_fix import SuggestedFix
@@ -69,7 +69,9 @@ _EVENT_AND_CACHE_WORDS = (
 )
 # A column with a word in _RESULT_WORDS in its name contains results, so it does not divide a
 # benchmark into parts.
-_RESULT_WORDS = VERDICT_WORDS | ANSWER_WORDS | PROSE_WORDS | {"category", "confidence"}
+_RESULT_WORDS = (
+    VERDICT_COLUMN_WORDS | ANSWER_WORDS | PROSE_ABOUT_ANSWER_WORDS | {"category", "confidence"}
+)
 _DATE_PATTERN = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})([T ].*)?")
 _MIN_NUMBERING_SINGLE_ROW_SHARE = 0.9
 _STANDARD_ERRORS, _ENOUGH_ROWS, _MOST_ARMS, _MOST_RECORDS = 2.0, 8, 12, 200
@@ -150,7 +152,7 @@ def planned_column_findings(context: CheckContext) -> Iterator[CheckFinding]:
         look_like_models(profile.distinct_texts(name)) for name in restarting
     ):
         order = {
-            n: (normalized_last_key(n) not in SUITE_NAMES, profile.columns[n].distinct_count)
+            n: (normalized_last_key(n) not in SUITE_COLUMN_NAMES, profile.columns[n].distinct_count)
             for n in restarting
         }
         column = profile.columns[min(restarting, key=order.__getitem__)]
@@ -402,7 +404,9 @@ def _is_varying_exact_setting(column: SampledColumn, even: Evenness) -> bool:
 def _has_numbered_values(profile: DataProfile, column: SampledColumn) -> bool:
     """Whether all values of a column are numbers or end with a number, such as "run1". The result
     is also True if the column is named like an attempt number."""
-    numbered = all(map(NUMBERED_VALUE_PATTERN.fullmatch, profile.distinct_texts(column.name, 20)))
+    numbered = all(
+        map(ATTEMPT_NUMBER_VALUE_PATTERN.fullmatch, profile.distinct_texts(column.name, 20))
+    )
     return numbered or bool(column_name_words(column.name) & ATTEMPT_NUMBER_WORDS)
 
 
@@ -452,7 +456,7 @@ def _setting_finding(
         return CheckFinding(UNREAD_NUMBERING_COLUMN_WARNING, certain, fields, tuple(order))
     order = [split, *models, pool] if model else [*models, split, pool]
     if column.present_share == 1 and _may_be_task_part(context, profile, column):
-        order.insert(0 if normalized_last_key(name) in SUITE_NAMES else 2, tasks)
+        order.insert(0 if normalized_last_key(name) in SUITE_COLUMN_NAMES else 2, tasks)
     return CheckFinding(POOLED_SETTINGS_WARNING, certain, fields, tuple(order))
 
 
@@ -509,7 +513,9 @@ def _may_be_task_part(context: CheckContext, profile: DataProfile, column: Sampl
         == count_distinct(profile.task_codes) * count_distinct(column.codes)
         > count_distinct(column.codes)
     )
-    if crossed and not (column_name_words(name) & SUITE_NAMES or role_name_strength("task", name)):
+    if crossed and not (
+        column_name_words(name) & SUITE_COLUMN_NAMES or role_name_strength("task", name)
+    ):
         return False
     stated = (
         profile.columns[c].codes
@@ -613,7 +619,7 @@ def scorer_list_findings(context: CheckContext) -> Iterator[CheckFinding]:
         value_at_path(record, way) for _, record in islice(read_records(batch), _MOST_RECORDS)
     ]
     names = naming_field_and_shared_names([value for value in values if isinstance(value, list)])
-    if names is not None and not all(map(NUMBERED_VALUE_PATTERN.fullmatch, names[1])):
+    if names is not None and not all(map(ATTEMPT_NUMBER_VALUE_PATTERN.fullmatch, names[1])):
         fields = {"column": quote(f"{way}.{names[0]}"), "values": sorted(names[1])}
         yield CheckFinding(VERDICT_PER_SCORER_WARNING, True, fields)
 

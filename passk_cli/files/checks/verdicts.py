@@ -36,13 +36,13 @@ from passk_cli.files.vocabulary import (
     ATTEMPT_METADATA_WORDS,
     AVERAGE_WORDS,
     BAD_EVENT_WORDS,
-    CORRECT_WORDS,
+    CORRECTNESS_COLUMN_WORDS,
     EXPECTED_ANSWER_WORDS,
-    GRADE_WORDS,
+    GRADE_COLUMN_WORDS,
     NOT_OUTCOME_WORDS,
     PREDICTED_WORDS,
-    RUN_END_ONLY_WORDS,
-    RUN_END_WORDS,
+    RUN_STATUS_COLUMN_WORDS,
+    RUN_STATUS_ONLY_COLUMN_WORDS,
 )
 from passk_cli.suggested_fix import SuggestedFix
 
@@ -171,14 +171,14 @@ def second_verdict_findings(context: CheckContext) -> Iterator[CheckFinding]:
         name for name in context.unread_columns if _contradicts_outcome(context, name, outcome)
     ]
     if rivals:
-        less = constant or normalized_last_key(outcome) in RUN_END_WORDS
+        less = constant or normalized_last_key(outcome) in RUN_STATUS_COLUMN_WORDS
         order = [*rivals, outcome] if less else [outcome, *rivals]
         fields = {"names": [outcome, *rivals], "outcome": outcome, "constant": constant}
         yield CheckFinding(
             TWO_VERDICTS_WARNING, True, fields, tuple(_outcome_fix(context, n) for n in order[:4])
         )
     elif always and normalized_last_key(outcome) in (
-        RUN_END_WORDS if expected else RUN_END_ONLY_WORDS
+        RUN_STATUS_COLUMN_WORDS if expected else RUN_STATUS_ONLY_COLUMN_WORDS
     ):
         facts: dict[str, Any] = {"attempts": len(judged), "sample": not profile.is_complete}
         facts |= {"column": outcome, "value": constant}
@@ -253,7 +253,7 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
     """
     profile = context.profile
     terms = column_name_words(name)
-    ended = normalized_last_key(outcome) in RUN_END_WORDS
+    ended = normalized_last_key(outcome) in RUN_STATUS_COLUMN_WORDS
     if _without_final_number(name) == _without_final_number(outcome):
         return _values_differ(context, name, outcome)
     predicted = "label" in terms and any(
@@ -266,9 +266,15 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
         or profile.column_kind(name).longest_bytes > MAX_NAME_CHARACTERS
     ):
         return False
-    graded = terms <= GRADE_WORDS | _GRADE_COLUMN_FILLER_WORDS or terms & {"verdict", "correctness"}
+    graded = terms <= GRADE_COLUMN_WORDS | _GRADE_COLUMN_FILLER_WORDS or terms & {
+        "verdict",
+        "correctness",
+    }
     # A column with values in only a few rows contains labels and not outcomes.
-    if not terms & (CORRECT_WORDS | GRADE_WORDS) or profile.columns[name].present_share < 0.5:
+    if (
+        not terms & (CORRECTNESS_COLUMN_WORDS | GRADE_COLUMN_WORDS)
+        or profile.columns[name].present_share < 0.5
+    ):
         return False
     numbers = profile.column_numbers(name)
     present = numbers[np.isfinite(numbers)]

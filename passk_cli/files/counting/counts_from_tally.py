@@ -33,11 +33,11 @@ from passk_cli.files.roles import (
     usual_columns,
 )
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.missing_outcomes import MissingOutcomes
+from passk_cli.outcomes.missing_outcomes import MissingOutcomeCounts
 from passk_cli.outcomes.name_codes import combine_name_columns
-from passk_cli.outcomes.provenance import FileReading, ReadFacts
+from passk_cli.outcomes.provenance import FileFormatAndRoles, ReadFacts
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.text import OrderedCategory, first_few
+from passk_cli.text import OrderedCategoryValue, first_few
 
 
 def build_counts(
@@ -150,7 +150,7 @@ def _series_codes(statement: Statement, cells: Mapping[str, Any], attempted: Any
     for place, name in enumerate(statement.request.by, 1):
         if name in orders:
             names, codes = columns[place]
-            columns[place] = [OrderedCategory(text, orders[name]) for text in names], codes
+            columns[place] = [OrderedCategoryValue(text, orders[name]) for text in names], codes
     return combine_name_columns(columns)
 
 
@@ -252,7 +252,7 @@ def _reading_facts(
         empty_file_count=len(attempts.empty_files),
         emptied_cell_count=int((~attempted).sum()),
         unclear_outcome_count=int((cells["bad"] + cells["graded"]).sum()),
-        numeric_groups=tuple(
+        numeric_group_columns=tuple(
             name
             for name in request.by
             if all(b.layout.column_kinds(name) - {"null"} == {"number"} for b in batches)
@@ -265,13 +265,13 @@ def _reading_facts(
         path_template=request.path or "",
         cluster_column=request.cluster or "",
         threshold=None if request.are_scores_left_unjudged else request.passing_score,
-        tasks_in_random_order=next(iter(attempts.attempted_task_orders))
+        randomly_ordered_tasks=next(iter(attempts.attempted_task_orders))
         if len(attempts.attempted_task_orders) == 1
         else (),
         missing_reasons_by_model={
             model: dict(counts_by_reason) for model, counts_by_reason in reasons.items()
         },
-        pooled_runs_by_model={
+        pooled_run_count_by_model={
             request.canonical_model_name(model): number
             for model, number in attempts.run_count_by_model.items()
         },
@@ -338,13 +338,13 @@ def _require_one_model_per_label(
             )  # fmt: skip
 
 
-def _missing_outcomes(cells: Mapping[str, Any], groups: Sequence[str]) -> MissingOutcomes:
+def _missing_outcomes(cells: Mapping[str, Any], groups: Sequence[str]) -> MissingOutcomeCounts:
     attempt_counts = (cells["n"] + cells["missing"] + cells["bad"]).astype(np.int64)
     is_present = attempt_counts > 0
     units = combine_name_columns(
         [cells[name][is_present].texts_and_codes for name in ("task", *groups)]
     )
-    return MissingOutcomes.from_codes(
+    return MissingOutcomeCounts.from_codes(
         cells["name"][is_present].texts_and_codes,
         units,
         attempt_counts[is_present],
@@ -371,7 +371,7 @@ def _cluster_of_tasks(column: str, cells: Mapping[str, Any], place: str) -> dict
     return clusters
 
 
-def _file_reading(batch: Batch, request: Request, attempts: NormalizedFiles) -> FileReading:
+def _file_reading(batch: Batch, request: Request, attempts: NormalizedFiles) -> FileFormatAndRoles:
     roles = batch.roles.columns()
     parts = (part for of in batch.layout.joined_columns.values() for part in of.parts)
     kinds = batch.layout.kinds_by_column
@@ -406,4 +406,4 @@ def _file_reading(batch: Batch, request: Request, attempts: NormalizedFiles) -> 
     outcomes = tuple(attempts.outcome_names_by_format.get(batch.layout.kind, ()))
     path_columns = (*request.by, *(request.template.column_names if request.template else ()))
     in_path = tuple(name for name in batch.layout.constant_columns if name in path_columns)
-    return FileReading(name, form, roles, unused, offered, outcomes, in_path)
+    return FileFormatAndRoles(name, form, roles, unused, offered, outcomes, in_path)

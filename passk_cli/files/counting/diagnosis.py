@@ -45,15 +45,15 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.sources.source import (
     SKIP_BAD_LINES_FIX,
-    UNCLOSED_QUOTE_PROBLEM,
+    UNCLOSED_QUOTE_PROBLEM_AND_REMEDY,
     Source,
     damaged_parquet_error,
     max_object_bytes,
     open_bytes,
-    text_kind,
+    text_value_kind,
 )
 from passk_cli.files.vocabulary import SETTING_NAMES
-from passk_cli.limits import MORE_MEMORY_ADVICE
+from passk_cli.limits import LOW_MEMORY_ADVICE
 from passk_cli.outcomes.counts import ATTEMPT_LIMIT_MESSAGE
 from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import list_known_names
@@ -86,7 +86,7 @@ def explained_error(
     first = sources[0].name
     if isinstance(error, duckdb.OutOfMemoryException):
         problem = "there is not enough memory to read the file"
-        return DataError(first, problem, MORE_MEMORY_ADVICE, name="out-of-memory")
+        return DataError(first, problem, LOW_MEMORY_ADVICE, name="out-of-memory")
     if isinstance(error, duckdb.IOException):
         full = disk_full_error(as_os_error(error), "temporary files")
         if full is not None:
@@ -111,13 +111,13 @@ def explained_error(
                 fault = fault or mixed_line_ends_error(source)
                 if (line := re.search(r"CSV Error on Line: (\d+)", message)) is not None:
                     fault = fault or BadRecordError(
-                        f"{source.name}:{line[1]}", *UNCLOSED_QUOTE_PROBLEM
+                        f"{source.name}:{line[1]}", *UNCLOSED_QUOTE_PROBLEM_AND_REMEDY
                     )
                 elif "state machine" in message:
                     fault = fault or BadRecordError(
                         source.name,
                         "the file contains different kinds of line ends or quotes",
-                        UNCLOSED_QUOTE_PROBLEM[1],
+                        UNCLOSED_QUOTE_PROBLEM_AND_REMEDY[1],
                     )
             if fault := fault or _not_a_list_error(con, source, batch):
                 return fault
@@ -228,7 +228,7 @@ def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> D
         return DataError(
             row.place, problem, "check whether the file is cut off", name="damaged-file"
         )
-    number = text_kind(str(outcome)) == "number"
+    number = text_value_kind(str(outcome)) == "number"
     value = outcome if number else json.dumps(outcome, ensure_ascii=False)
     problem = f'"{roles.outcome}" is {truncated_text(str(value))}'
     remedy, settles = "expected a number or true/false", list[SuggestedFix]()

@@ -11,7 +11,7 @@ from passk_cli.errors import DataError
 from passk_cli.files.counting.statement import Statement
 from passk_cli.files.request import Request
 from passk_cli.files.roles import BELOW, REACHED
-from passk_cli.files.sources.source import text_kind
+from passk_cli.files.sources.source import text_value_kind
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.text import first_few
 
@@ -85,8 +85,10 @@ def outcome_word_verdict_messages(
             problem += f"; the outcomes are {first_few(outcome_texts)}"
             remedy = f"use some of these words with {option}"
             raise DataError(place, problem, remedy, name="unmatched-words")
-    numbers = [w for w, _, verdict in words if verdict == 0 and text_kind(w) == "number"]
-    unnamed = not any(text_kind(word) == "number" for word in (*request.passes, *request.fails))
+    numbers = [w for w, _, verdict in words if verdict == 0 and text_value_kind(w) == "number"]
+    unnamed = not any(
+        text_value_kind(word) == "number" for word in (*request.passes, *request.fails)
+    )
     if request.passes and request.passing_score is None and numbers and unnamed:
         problem = f"some outcomes are numbers ({first_few(numbers)}), but --passes names only words"
         says = SuggestedFix(

@@ -17,7 +17,7 @@ from passk_cli.files.database import TextColumn
 from passk_cli.files.reading.layout import Batch, FileLayout
 from passk_cli.files.request import Request
 from passk_cli.files.roles import CONVERTED_TABLE_COLUMNS, usual_columns
-from passk_cli.files.sources.source import HEAD_BYTES, Source, csv_rows, open_bytes
+from passk_cli.files.sources.source import HEAD_BYTES, Source, numbered_csv_rows, open_bytes
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import truncated_text
 
@@ -121,7 +121,7 @@ def require_no_header_or_respelling(batch: Batch, tally: Tally) -> None:
         *tally.cell_table_before_deduplication["task"].distinct_texts
     }:
         for source in batch.sources:
-            for line, row in csv_rows(source, layout.delimiter):
+            for line, row in numbered_csv_rows(source, layout.delimiter):
                 if {*row} == names:
                     problem = f"this row repeats the header ({truncated_text(','.join(row))})"
                     remedy = "remove the line, or read the files that were joined here"
@@ -173,7 +173,7 @@ def require_intact_files(layout: FileLayout, sources: Sequence[Source], request:
 def require_no_extra_empty_field(source: Source, layout: FileLayout) -> None:
     """Raise DataError for the first row with an extra empty field, which DuckDB would ignore."""
     width = len(layout.columns)
-    for line, row in csv_rows(source, layout.delimiter):
+    for line, row in numbered_csv_rows(source, layout.delimiter):
         if len(row) > width and not any(row[width:]):
             problem = f"{len(row)} fields; the header has {width}"
             remedy = "remove the delimiter at the end of the line"

@@ -34,7 +34,7 @@ from passk_cli.files.roles import (
     find_column_and_keys,
     is_list_column,
 )
-from passk_cli.files.sources.source import DUCKDB_COMPRESSIONS, first_bytes
+from passk_cli.files.sources.source import DUCKDB_NAME_BY_COMPRESSION, first_bytes
 
 # A sample consists of BLOCKS blocks of BLOCK_BYTES bytes. If a file is smaller than the sample,
 # passk reads the whole file.
@@ -299,7 +299,7 @@ def _with_columns_of_later_records(con: duckdb.DuckDBPyConnection, batch: Batch)
         )
         paths = [source.path for source in batch.sources]
         answer = con.execute(
-            query, {"paths": paths, "packing": DUCKDB_COMPRESSIONS[layout.compression]}
+            query, {"paths": paths, "packing": DUCKDB_NAME_BY_COMPRESSION[layout.compression]}
         )
         names = (name for (name,) in answer.fetchall() if name not in layout.kinds_by_column)
         layout = layout.with_further_columns([*islice(names, _COLUMNS)])

@@ -17,7 +17,7 @@ from passk_cli.files.counting.statement import BENCHMARK_COLUMN_NAMES, Statement
 from passk_cli.files.reading.profile import SampledColumn, joined_codes
 from passk_cli.files.roles import SETTING_COLUMN_NAMES, column_name_words, normalized_last_key
 from passk_cli.files.vocabulary import ATTEMPT_METADATA_WORDS, ATTEMPT_NUMBER_WORDS, SETTING_NAMES
-from passk_cli.outcomes.row_sample import ClusterCandidates, OrderedAttempts, SampledRows
+from passk_cli.outcomes.row_sample import ClusterCandidates, OrderedAttempts, RowSampleFacts
 
 # A column forms groups of dependent tasks only if it has at least _MIN_TASK_GROUPS values. Fewer
 # values are probably categories, such as levels of difficulty.
@@ -30,7 +30,7 @@ _GROUP_NAME_WORDS = frozenset("id group cluster family".split())
 
 def sampled_rows(
     context: CheckContext, statement: Statement, settings: Collection[str]
-) -> SampledRows | None:
+) -> RowSampleFacts | None:
     """Find the order of attempts and the groups of tasks in the sample.
 
     The result is None if rows contain counts or lists. The result is also None if the files are
@@ -54,7 +54,7 @@ def sampled_rows(
     groups = (
         None if request.cluster else _task_group_candidates(context, series, is_judged, settings)
     )
-    return SampledRows(order, groups) if order or groups else None
+    return RowSampleFacts(order, groups) if order or groups else None
 
 
 def _ordered_attempts(

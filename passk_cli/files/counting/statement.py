@@ -50,7 +50,7 @@ from passk_cli.files.roles import (
     outcome_verdict_sql,
     reaches_threshold_sql,
 )
-from passk_cli.files.sources.path_templates import TEMPERATURE_NAMES, temperature_template
+from passk_cli.files.sources.path_templates import TEMPERATURE_NAMES, template_and_temperature
 from passk_cli.files.sources.source import max_object_bytes
 from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.suggested_fix import SuggestedFix
@@ -665,7 +665,7 @@ rows AS (SELECT row.* FROM picked)"""
 
 def _missing_column_error(column: str, batch: Batch) -> DataError:
     place = batch.sources[0].name
-    template = temperature_template(place) if column in TEMPERATURE_NAMES else None
+    template = template_and_temperature(place) if column in TEMPERATURE_NAMES else None
     settles = [SuggestedFix({"--path": template[0]}, "reads it from names")] if template else []
     return DataError(
         place, f"no column {column!r}", did_you_mean_or_list(column, batch.layout.kinds_by_column),

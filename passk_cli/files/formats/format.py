@@ -23,7 +23,7 @@ from passk_cli.files.database import (
     shared_connection,
 )
 from passk_cli.files.sources import json_documents
-from passk_cli.files.sources.archive import Archive
+from passk_cli.files.sources.archive import ZipArchive
 from passk_cli.files.sources.source import (
     Source,
     damaged_parquet_error,
@@ -32,7 +32,7 @@ from passk_cli.files.sources.source import (
     numbered_lines,
     object_with_unique_keys,
     open_bytes,
-    parse_record_or_error,
+    parse_record_or_return_error,
 )
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
@@ -94,7 +94,7 @@ class File:
     start_text: str = field(default="", repr=False)
     start_value: Any = field(default=None, repr=False)
     short_document: Any = field(default=None, repr=False)
-    archive: Archive | None = None
+    archive: ZipArchive | None = None
     sibling_documents: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -119,7 +119,7 @@ class File:
         if isinstance(self.short_document, dict):
             return {key: value for key, value in self.short_document.items() if key not in streamed}
         with open_bytes(self.source) as stream:
-            return json_documents.top_level_object(stream, streamed, self.source.name)
+            return json_documents.top_level_object_without_keys(stream, streamed, self.source.name)
 
     def records(self, *keys: str, adjacent_values: dict[str, Any] | None = None) -> Iterator[Any]:
         """Yield the elements of the list that the given keys lead to, one at a time.
@@ -164,7 +164,7 @@ class File:
         """
         request = request or RowRequest()
         for number, text in numbered_lines(self.source):
-            record = parse_record_or_error(
+            record = parse_record_or_return_error(
                 text, f"{self.source.name}:{number}", object_with_unique_keys
             )
             if not isinstance(record, DataError):
@@ -246,7 +246,7 @@ def file_with_detected_structure(
     with open_bytes(source) as stream:
         data = stream.read(size)
     if data.startswith(b"PK\x03\x04"):
-        archive = Archive(source)
+        archive = ZipArchive(source)
         names = frozenset(archive.names)
         return File(source, "zip", names, archive=archive, sibling_documents=siblings)
     if data.startswith(b"PAR1"):

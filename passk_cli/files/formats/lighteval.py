@@ -88,7 +88,7 @@ def _old_contents(file: File) -> Contents:
     for metrics, choices, predictions in file.parquet_row_tuples(
         ("metrics",), ("choices",), ("predictions",)
     ):
-        outcomes = outcomes or tuple(_metrics(file, metrics))
+        outcomes = outcomes or tuple(_parse_metric_values(file, metrics))
         # For multiple-choice tasks, `predictions` contains the probabilities of the choices.
         most = max(most, 1 if choices != "[]" else len(_parse_python_text(file, predictions)))
     _require_one_answer_per_sample(file, most, outcomes)
@@ -100,7 +100,10 @@ def _old_contents(file: File) -> Contents:
         for number, (metrics, text) in enumerate(
             file.parquet_row_tuples(("metrics",), ("predictions",))
         ):
-            value, place = _metrics(file, metrics).get(request.outcome), f"row {number + 1}"
+            value, place = (
+                _parse_metric_values(file, metrics).get(request.outcome),
+                f"row {number + 1}",
+            )
             yield Row(
                 number, *judge_without_harness_pass_rule(value), 0, solution=text, place=place
             )
@@ -108,7 +111,7 @@ def _old_contents(file: File) -> Contents:
     return Contents(rows, outcomes, facts)
 
 
-def _metrics(file: File, text: object) -> dict[str, Any]:
+def _parse_metric_values(file: File, text: object) -> dict[str, Any]:
     values = require_type(file, "metrics", _parse_python_text(file, text), dict) or {}
     return {str(name): value for name, value in values.items()}
 

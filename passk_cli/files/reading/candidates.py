@@ -54,23 +54,23 @@ from passk_cli.files.vocabulary import (
     ATTACK_WORDS,
     ATTEMPT_COUNT_WORDS,
     ATTEMPT_METADATA_WORDS,
+    ATTEMPT_NUMBER_VALUE_PATTERN,
     ATTEMPT_NUMBER_WORDS,
     AVERAGE_WORDS,
     BAD_EVENT_WORDS,
-    CORRECT_WORDS,
+    CORRECTNESS_COLUMN_WORDS,
     EXPECTED_ANSWER_WORDS,
     JUDGE_WORDS,
     NOT_OUTCOME_WORDS,
-    NUMBERED_VALUE_PATTERN,
     PASS_COUNT_WORDS,
     PREDICTED_WORDS,
     PROBLEM_STATEMENT_WORDS,
-    PROSE_WORDS,
-    RUN_END_ONLY_WORDS,
-    RUN_END_WORDS,
+    PROSE_ABOUT_ANSWER_WORDS,
+    RUN_STATUS_COLUMN_WORDS,
+    RUN_STATUS_ONLY_COLUMN_WORDS,
     SETTING_NAMES,
     STEP_WORDS,
-    VERDICT_WORDS,
+    VERDICT_COLUMN_WORDS,
     look_like_models,
 )
 from passk_cli.suggested_fix import SuggestedFix
@@ -98,7 +98,11 @@ _NON_TASK_COLUMN_WORDS = (
         | EXPECTED_ANSWER_WORDS
         | JUDGE_WORDS
     )
-    | (VERDICT_WORDS | PROSE_WORDS | {"code", "error", "status", "level", "type"})
+    | (
+        VERDICT_COLUMN_WORDS
+        | PROSE_ABOUT_ANSWER_WORDS
+        | {"code", "error", "status", "level", "type"}
+    )
 ) - {"sample"}
 _STATEMENT_AND_ANSWER_WORDS = PROBLEM_STATEMENT_WORDS | EXPECTED_ANSWER_WORDS | ANSWER_WORDS
 # Columns with metrics over several attempts, such as pass@5, have names that match
@@ -380,7 +384,7 @@ class _CandidateFinder:
         if (
             _has_non_task_name(path)
             or not _has_several_texts_or_integers(column)
-            or self._is_category(path)
+            or self._has_several_questions_per_value(path)
         ):
             return 0
         if strength:
@@ -396,7 +400,7 @@ class _CandidateFinder:
         level, is_inside = self._task_likelihood(path), path not in self.place.parent_columns
         return level, is_inside, not few, even, not column.is_integer, -longest
 
-    def _is_category(self, path: str) -> bool:
+    def _has_several_questions_per_value(self, path: str) -> bool:
         """Whether a column contains categories. The tasks of one category have different questions
         or expected answers."""
         column = self.columns[path]
@@ -488,13 +492,13 @@ class _CandidateFinder:
         judged = (
             self._outcome_likelihood(path) > 1 and len(self.columns[path].verdicts & {0, 1}) == 2
         )
-        return judged and not _word_forms(path) & RUN_END_ONLY_WORDS
+        return judged and not _word_forms(path) & RUN_STATUS_ONLY_COLUMN_WORDS
 
     def _is_constant_verdict(self, path: str) -> bool:
         column, terms = self.columns[path], _word_forms(path)
         return (
             column.verdicts <= {0, 1} and path not in self.place.parent_columns
-            and bool(terms & (VERDICT_WORDS | BAD_EVENT_WORDS))
+            and bool(terms & (VERDICT_COLUMN_WORDS | BAD_EVENT_WORDS))
             and not terms & _NON_OUTCOME_COLUMN_WORDS
         )  # fmt: skip
 
@@ -515,17 +519,19 @@ class _CandidateFinder:
         if path in self.place.parent_columns or inner or not re.search(r"[^\W\d_]", path):
             return 0
         constant = len(column.text_counts) < 2 <= self.place.row_count
-        if path in (self.count_column_pair or ()) or (terms & RUN_END_ONLY_WORDS and constant):
+        if path in (self.count_column_pair or ()) or (
+            terms & RUN_STATUS_ONLY_COLUMN_WORDS and constant
+        ):
             return 0
         flags = column.verdicts <= {0, 1}
-        like = strength > 0 or bool(terms & VERDICT_WORDS)
+        like = strength > 0 or bool(terms & VERDICT_COLUMN_WORDS)
         varies_in_verdict = len(column.verdicts) == 2
         # A column with "found" in its name usually contains an event, but a column named
         # found_correct_chunk may contain verdicts.
         happened = (
             ATTEMPT_METADATA_WORDS if flags and varies_in_verdict and like else frozenset[str]()
         )
-        if flags and terms & (CORRECT_WORDS - {"label", "verdict", "judgment"}):
+        if flags and terms & (CORRECTNESS_COLUMN_WORDS - {"label", "verdict", "judgment"}):
             # Columns named like prediction_correct or matches_gold contain verdicts.
             happened = happened | PREDICTED_WORDS | EXPECTED_ANSWER_WORDS
         contrary_terms = terms & _NON_OUTCOME_COLUMN_WORDS - happened
@@ -551,7 +557,7 @@ class _CandidateFinder:
         column, terms = self.columns[path], _word_forms(path)
         return (
             len(column.verdicts) == 2 or not column.verdicts <= {0, 1},
-            not terms & RUN_END_WORDS,
+            not terms & RUN_STATUS_COLUMN_WORDS,
             self._outcome_likelihood(path),
             column.verdicts <= {0, 1},
             not self._is_prerequisite_flag(path),
@@ -589,7 +595,7 @@ class _CandidateFinder:
         )
 
     def _as_outcome_candidate(self, path: str) -> Candidate:
-        column, passing = self.columns[path], self._pass_fixes(path)
+        column, passing = self.columns[path], self._pass_definition_fixes(path)
         usual = [p for p in self.outcome_columns if self._outcome_likelihood(p) == 3]
         is_only_verdict = all(
             self._outcome_likelihood(p) < 2 or p == path for p in self.outcome_columns
@@ -604,7 +610,7 @@ class _CandidateFinder:
         )
         return replace(self._candidate("outcome", path, certain=certain), pass_definitions=passing)
 
-    def _pass_fixes(self, path: str) -> tuple[SuggestedFix, ...]:
+    def _pass_definition_fixes(self, path: str) -> tuple[SuggestedFix, ...]:
         column, terms = self.columns[path], _word_forms(path)
         if column.verdicts <= {0, 1}:
             attacks = any(
@@ -613,7 +619,7 @@ class _CandidateFinder:
             open_ = terms & BAD_EVENT_WORDS or (
                 attacks and terms & {"success", "successful", "achieved"}
             )
-            if not open_ and (terms & VERDICT_WORDS or role_name_strength("outcome", path)):
+            if not open_ and (terms & VERDICT_COLUMN_WORDS or role_name_strength("outcome", path)):
                 return ()
             true, false = (
                 next(
@@ -751,7 +757,7 @@ class _CandidateFinder:
         paths = [
             p
             for p in self.pass_or_fail_columns
-            if NUMBERED_VALUE_PATTERN.fullmatch(p) or _NUMBERED_ATTEMPT_NAME_PATTERN.search(p)
+            if ATTEMPT_NUMBER_VALUE_PATTERN.fullmatch(p) or _NUMBERED_ATTEMPT_NAME_PATTERN.search(p)
         ]
         return paths if len(paths) > 1 else []
 
@@ -763,7 +769,7 @@ class _CandidateFinder:
         ]
         if (
             len(flags) < 2
-            or len({frozenset(_word_forms(path) & VERDICT_WORDS) for path in flags}) > 1
+            or len({frozenset(_word_forms(path) & VERDICT_COLUMN_WORDS) for path in flags}) > 1
         ):
             return []
         kinds = [{*self.columns[path].text_counts} for path in flags]

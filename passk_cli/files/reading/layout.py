@@ -36,9 +36,9 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.sources.source import (
     DEFAULT_MAX_OBJECT_BYTES,
-    DUCKDB_COMPRESSIONS,
+    DUCKDB_NAME_BY_COMPRESSION,
     Source,
-    text_kind,
+    text_value_kind,
 )
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class FileLayout:
         return (
             inside
             | {
-                name: {text_kind(value) for value in values.values()}
+                name: {text_value_kind(value) for value in values.values()}
                 for name, values in self.constant_columns.items()
             }
             | {name: of.value_kinds for name, of in self.joined_columns.items()}
@@ -170,7 +170,7 @@ class FileLayout:
         size = f", maximum_object_size={max(object_bytes, self.longest_row_bytes + 1)}"
         files = f"[{', '.join(map(quote_text, paths))}]"
         if self.kind not in ("frame", "parquet"):
-            options += f", compression={quote_text(DUCKDB_COMPRESSIONS[self.compression])}"
+            options += f", compression={quote_text(DUCKDB_NAME_BY_COMPRESSION[self.compression])}"
         if self.table_name:
             casts = (
                 f"CAST({quote_name(c)} AS {kind}) AS {quote_name(c)}" for c, kind in types.items()

@@ -31,7 +31,7 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.sources.memory import register_table
 from passk_cli.files.sources.source import Source, json_or_none
-from passk_cli.files.vocabulary import NUMBERED_VALUE_PATTERN
+from passk_cli.files.vocabulary import ATTEMPT_NUMBER_VALUE_PATTERN
 from passk_cli.text import truncated_text
 
 if TYPE_CHECKING:
@@ -535,7 +535,7 @@ def _nesting_level_names(
     for level in reversed(range(len(places))):
         paths = [tuple(str(c[f"{{{at}}}"]) for at in range(level + 1)) for c in contexts]
         level_keys = [path[-1] for path in paths]
-        numbered = all(map(NUMBERED_VALUE_PATTERN.fullmatch, level_keys))
+        numbered = all(map(ATTEMPT_NUMBER_VALUE_PATTERN.fullmatch, level_keys))
         above = keys[places[level] - 1] if places[level] else ""
         if inner:
             name = _nesting_level_name(level_keys, inner)

@@ -16,19 +16,19 @@ from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, quote_name, shar
 from passk_cli.files.reading.layout import Batch, FileLayout
 from passk_cli.files.sources.source import (
     JSON_OBJECTS_SQL,
-    NUL_BYTES_PROBLEM,
+    NUL_BYTES_PROBLEM_AND_REMEDY,
     SKIP_BAD_LINES_FIX,
     Source,
-    csv_rows,
     damaged_parquet_error,
     fetch_rows,
     json_objects_parameters,
     json_or_none,
     max_object_bytes,
+    numbered_csv_rows,
     numbered_lines,
     object_with_unique_keys,
     open_bytes,
-    parse_record_or_error,
+    parse_record_or_return_error,
 )
 
 Record = Mapping[str, Any]
@@ -98,7 +98,7 @@ def _raw_rows(source: Source, layout: FileLayout) -> Iterator[tuple[str, bytes |
     if layout.kind == "jsonl":
         return ((f"{source.name}:{number}", line) for number, line in numbered_lines(source))
     # Empty fields after the last column are removed, because DuckDB also ignores such fields.
-    rows = ((n, row) for n, row in csv_rows(source, layout.delimiter) if row)
+    rows = ((n, row) for n, row in numbered_csv_rows(source, layout.delimiter) if row)
     return ((f"{source.name}:{n}", row if any(row[width:]) else row[:width]) for n, row in rows)
 
 
@@ -114,10 +114,12 @@ def _parsed_record(
         if len(raw_row) == len(names):
             return dict(zip(names, raw_row, strict=True))
         if "\0" in "".join(raw_row):
-            return BadRecordError(place, *NUL_BYTES_PROBLEM, settles=[SKIP_BAD_LINES_FIX])
+            return BadRecordError(
+                place, *NUL_BYTES_PROBLEM_AND_REMEDY, settles=[SKIP_BAD_LINES_FIX]
+            )
         problem = f"{len(raw_row)} fields; the header has {len(names)}"
         return BadRecordError(place, problem, settles=[SKIP_BAD_LINES_FIX])
-    return parse_record_or_error(raw_row, place, hook)
+    return parse_record_or_return_error(raw_row, place, hook)
 
 
 def read_records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:

@@ -50,12 +50,12 @@ from passk_cli.files.sources.source import (
     Source,
     contains_text,
     damaged_parquet_error,
-    delimited_rows,
     first_bytes,
     json_objects_parameters,
     json_or_none,
+    numbered_delimited_rows,
     refuse_binary,
-    text_kind,
+    text_value_kind,
     type_kind,
 )
 from passk_cli.limits import MOST_COLUMNS
@@ -587,7 +587,7 @@ def _delimited_layout(source: Source, text: str, forced: str | None) -> FileLayo
     first = io.StringIO(text, newline="").readline().rstrip("\r\n")
     allowed = DELIMITERS_BY_TABLE_FORMAT[forced] if forced else ",;\t|"
     delimiter = max(allowed, key=first.count)
-    rows = delimited_rows(io.StringIO(text, newline=""), delimiter)
+    rows = numbered_delimited_rows(io.StringIO(text, newline=""), delimiter)
     # A column without a name, such as a pandas index, is named by its position.
     header = next(rows, (1, []))[1]
     names = [name or f"column {place}" for place, name in enumerate(header, 1)]
@@ -612,7 +612,7 @@ def _delimited_layout(source: Source, text: str, forced: str | None) -> FileLayo
     require_distinct_names(source.name, names)
     filled = [row for _, row in islice(rows, 200) if row][:100]
     kinds = {
-        name: {text_kind(row[i]) for row in filled if len(row) == len(names)}
+        name: {text_value_kind(row[i]) for row in filled if len(row) == len(names)}
         for i, name in enumerate(names)
     }
     sign = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}[delimiter]

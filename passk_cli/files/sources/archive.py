@@ -21,10 +21,10 @@ from passk_cli.files.sources.source import Source, object_with_unique_keys, zstd
 MAX_BYTES, MAX_RATIO, _HARMLESS_BYTES = 1 << 31, 1000, 1 << 24
 _STORED, _DEFLATED, _ZSTD = 0, 8, 93
 _ENCRYPTED_FLAG_BIT = 1
-_LOCAL_HEADER = struct.Struct("<4s22xHH")
+_LOCAL_FILE_HEADER_STRUCT = struct.Struct("<4s22xHH")
 
 
-class Archive:
+class ZipArchive:
     """The members of a zip file. Reading a member does not write it to the disk.
 
     Errors: DataError if the file is not a zip, or if a member cannot be unpacked.
@@ -48,7 +48,7 @@ class Archive:
             raise _suspicious_error(self._source.name, "members of the archive overlap")
         size = sum(member.file_size for member in members.values())
         if size > MAX_BYTES:
-            self._require_size_limit(self._source.name, size, packed)
+            self._require_usual_unpacking_ratio(self._source.name, size, packed)
         return members
 
     @property
@@ -62,7 +62,7 @@ class Archive:
         Errors: KeyError if no member has this name. DataError if the member cannot be unpacked.
         """
         member = self._members[name]
-        data = self._read_packed_data(member)
+        data = self._read_compressed_data(member)
         try:
             # One extra byte is read to detect a member that is longer than its stated size.
             if member.compress_type == _DEFLATED:
@@ -89,13 +89,13 @@ class Archive:
         except (ValueError, RecursionError) as error:
             raise self._damaged_error(name, f"it is not JSON: {error}") from None
 
-    def _require_size_limit(self, place: str, size: int, packed: int) -> None:
+    def _require_usual_unpacking_ratio(self, place: str, size: int, packed: int) -> None:
         if size > _HARMLESS_BYTES and size > MAX_RATIO * max(packed, 1):
             raise _suspicious_error(place, f"{packed:,} packed bytes unpack to {size:,} bytes")
 
-    def _read_packed_data(self, member: zipfile.ZipInfo) -> bytes:
+    def _read_compressed_data(self, member: zipfile.ZipInfo) -> bytes:
         place = f"{self._source.name}: {member.filename}"
-        self._require_size_limit(place, member.file_size, member.compress_size)
+        self._require_usual_unpacking_ratio(place, member.file_size, member.compress_size)
         if member.file_size > MAX_BYTES:
             size = member.file_size
             problem = f"the member unpacks to {size:,} bytes; the limit is {MAX_BYTES:,}"
@@ -104,11 +104,11 @@ class Archive:
             raise self._damaged_error(member.filename, "it needs a password")
         with open(self._source.path, "rb") as file:
             file.seek(member.header_offset)
-            header = file.read(_LOCAL_HEADER.size)
-            if len(header) < _LOCAL_HEADER.size or header[:4] != b"PK\3\4":
+            header = file.read(_LOCAL_FILE_HEADER_STRUCT.size)
+            if len(header) < _LOCAL_FILE_HEADER_STRUCT.size or header[:4] != b"PK\3\4":
                 problem = "the archive states a wrong position for it"
                 raise self._damaged_error(member.filename, problem)
-            _, name, extra = _LOCAL_HEADER.unpack(header)
+            _, name, extra = _LOCAL_FILE_HEADER_STRUCT.unpack(header)
             file.seek(name + extra, 1)
             return file.read(member.compress_size)
 

@@ -44,22 +44,22 @@ from passk_cli.files.sources.source import (
 )
 from passk_cli.suggested_fix import OptionWithValue
 from passk_cli.suggestions import did_you_mean, find_pattern, nearest_names
-from passk_cli.text import decode_name, public_url
+from passk_cli.text import decode_file_name, public_url
 
 # Rows that come from Python have the name ROWS. If rows from Python contain no model, their model
 # has the name UNNAMED.
 ROWS, UNNAMED = "<rows>", "model"
-# _PACKED_FILE_SUFFIXES lists the suffixes of packed files. _PACKED_FILE_SUFFIXES also includes
+# _COMPRESSION_SUFFIXES lists the suffixes of packed files. _COMPRESSION_SUFFIXES also includes
 # unsupported compression formats, so that passk reports an error for such files.
-_PACKED_FILE_SUFFIXES = (*SUPPORTED_PACKING_SUFFIXES, ".bz2", ".xz", ".lz4")
+_COMPRESSION_SUFFIXES = (*SUPPORTED_PACKING_SUFFIXES, ".bz2", ".xz", ".lz4")
 _RESULT_SUFFIXES = tuple(
-    suffix + packed for suffix in DATA_FORMAT_SUFFIXES for packed in _PACKED_FILE_SUFFIXES
+    suffix + packed for suffix in DATA_FORMAT_SUFFIXES for packed in _COMPRESSION_SUFFIXES
 )
 _RESULT_SUFFIXES += (".zip", ".tar", ".tar.gz", ".tgz")
 _LATIN1_HANDLER = "as-latin-1"
 
 
-def expand_arguments(
+def sources_of_arguments(
     arguments: Sequence[str | os.PathLike[str]],
     spool: Path,
     skipped_hidden_files: list[str] | None = None,
@@ -89,11 +89,15 @@ def expand_arguments(
             copy = _copy_stream(sys.stdin.buffer, spool / "stdin", "<stdin>")
             files.append((copy, "<stdin>", label, True))
             continue
-        is_explicit = remote.file_addresses(path)[1] if is_address else not os.path.isdir(path)
+        is_explicit = (
+            remote.file_addresses_and_whether_named(path)[1]
+            if is_address
+            else not os.path.isdir(path)
+        )
         for place, file in enumerate(_expand_path(path, skipped_hidden_files)):
             if not is_address:
                 copy = _seekable_path(file, spool, f"{len(files)}.{place}")
-                files.append((copy, decode_name(file), label, is_explicit))
+                files.append((copy, decode_file_name(file), label, is_explicit))
                 continue
             # passk adds a number to addresses that differ only in a secret part, because the secret
             # part is not displayed.
@@ -290,14 +294,18 @@ def split_label(argument: str) -> tuple[str | None, str]:
     label, path = argument.split("=", 1)
     if not label:
         raise ParameterError(f"{argument!r} has no label before '='; write label=path")
-    return decode_name(label), path
+    return decode_file_name(label), path
 
 
 def _expand_path(path: str, skipped_hidden_files: list[str] | None = None) -> list[str]:
     if path == "-":
         return []
     if "://" in path and remote.is_remote(path):
-        return [path] if remote.is_cluster_only(path) else remote.file_addresses(path)[0]
+        return (
+            [path]
+            if remote.is_cluster_only(path)
+            else remote.file_addresses_and_whether_named(path)[0]
+        )
     if os.path.isdir(path):
         inside, above = _result_files(path), f"{Path(path)}/"
         # Hidden folders are skipped, because they often contain copies that editors make.
@@ -308,7 +316,7 @@ def _expand_path(path: str, skipped_hidden_files: list[str] | None = None) -> li
             problem = "the directory contains no result files"
             raise DataError(path, problem, remedy, name="no-results")
         if skipped_hidden_files is not None:
-            skipped_hidden_files += map(decode_name, sorted({*inside} - {*visible}))
+            skipped_hidden_files += map(decode_file_name, sorted({*inside} - {*visible}))
         return visible
     if os.path.exists(path):
         return [path]
@@ -438,7 +446,7 @@ def _seekable_path(path: str, spool: Path, copy: str) -> str:
         if error.filename is None:
             raise
         raise _unreadable_error(path, error) from None
-    raise DataError(decode_name(path), problem, remedy, name="unreadable-file")
+    raise DataError(decode_file_name(path), problem, remedy, name="unreadable-file")
 
 
 def _decode_as_latin1(error: UnicodeError) -> tuple[str, int]:
@@ -480,7 +488,7 @@ def _make_source(
         raise _unreadable_error(name, error) from None
     literal, packing = os.path.abspath(path), detect_compression(start)
     # DuckDB needs a link for names that contain *, ? or [, or are not UTF-8.
-    if glob.has_magic(literal) or decode_name(literal) != literal:
+    if glob.has_magic(literal) or decode_file_name(literal) != literal:
         link = spool / f"{place}.link"
         link.symlink_to(literal)
         literal = str(link)
@@ -488,7 +496,7 @@ def _make_source(
     # does not show the local path.
     is_local = Path(path).parent != spool and not ("://" in name and remote.is_remote(name))
     origin = os.path.abspath(path) if is_local else ""
-    source = Source(literal, name, label, packing, place, is_explicit, origin_path=origin)
+    source = Source(literal, name, label, packing, place, is_explicit, original_local_path=origin)
     if packing == "zstd":
         require_complete_zstd(source)
     if packing != "none":

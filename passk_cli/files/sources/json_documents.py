@@ -19,18 +19,18 @@ _BLOCK_BYTES = 1 << 18
 # The keys that a format reads have a nesting depth of at most _MAX_KEY_DEPTH, for example
 # "info.agent_info.llm".
 _MAX_KEY_DEPTH = 3
-# To find keys, passk parses at most _MAX_PARSED_ELEMENTS elements of an array.
-_MAX_PARSED_ELEMENTS = 1000
-# passk keeps at most _SKIPPED_OBJECT_STRING_LIMIT strings from a skipped object, and only strings
-# of at most _SKIPPED_OBJECT_STRING_LIMIT characters.
-_SKIPPED_OBJECT_STRING_LIMIT = 100
+# To find keys, passk parses at most _MAX_ELEMENTS_IN_BEGINNING elements of an array.
+_MAX_ELEMENTS_IN_BEGINNING = 1000
+# passk keeps at most _MAX_SKIPPED_STRINGS_AND_LENGTH strings from a skipped object, and only
+# strings of at most _MAX_SKIPPED_STRINGS_AND_LENGTH characters.
+_MAX_SKIPPED_STRINGS_AND_LENGTH = 100
 # _STRING_OR_PUNCTUATION_PATTERN matches a sign between values, or a JSON string, even if the text
 # ends inside the string.
 _STRING_OR_PUNCTUATION_PATTERN = re.compile(
     r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]', re.DOTALL
 )
 _WHITE_SPACE_PATTERN = re.compile(r"[ \t\r\n\ufeff]*")
-_CUT_OFF_MARGIN = 64
+_CUT_OFF_ERROR_MARGIN_CHARACTERS = 64
 _decode_json_value = json.JSONDecoder(object_pairs_hook=object_with_unique_keys).raw_decode
 
 
@@ -62,7 +62,7 @@ def list_elements(
     text = _JsonWindow(stream, name)
     if keys or text.peek() == "[":
         yield from _read_items_below_keys(
-            text, keys, "[", _list_elements, {} if siblings is None else siblings
+            text, keys, "[", _read_list_elements, {} if siblings is None else siblings
         )
         text.expect_end()
     else:
@@ -83,21 +83,27 @@ def object_members(
     """
     text = _JsonWindow(stream, name)
     yield from _read_items_below_keys(
-        text, keys, "{", lambda text: ((key, text.read_value()) for key in _object_keys(text)), {}
+        text,
+        keys,
+        "{",
+        lambda text: ((key, text.read_value()) for key in _yield_keys_before_values(text)),
+        {},
     )
     text.expect_end()
 
 
-def top_level_object(stream: IO[bytes], streamed: Sequence[str], name: str = "") -> dict[str, Any]:
+def top_level_object_without_keys(
+    stream: IO[bytes], streamed: Sequence[str], name: str = ""
+) -> dict[str, Any]:
     """The top-level object of a JSON document, without the keys in `streamed`.
 
     streamed : top-level keys to leave out. The function skips the values of these keys.
     Errors: like `list_elements`. BadRecordError if the document is not an object.
     """
     text, top = _JsonWindow(stream, name), {}
-    for key in _object_keys(text):
+    for key in _yield_keys_before_values(text):
         if key in streamed:
-            _summarize_skipped_value(text)
+            _skip_and_shorten_value(text)
         else:
             top[key] = text.read_value()
     text.expect_end()
@@ -117,18 +123,18 @@ def _read_items_below_keys(
     The window moves past all other values.
     """
     if keys and text.peek() == "{":
-        for key in _object_keys(text):
+        for key in _yield_keys_before_values(text):
             if key == keys[0]:
                 yield from _read_items_below_keys(text, keys[1:], sign, take, siblings)
             else:
-                siblings[key] = _summarize_skipped_value(text)
+                siblings[key] = _skip_and_shorten_value(text)
     elif not keys and text.peek() == sign:
         yield from take(text)
     else:
-        _summarize_skipped_value(text)
+        _skip_and_shorten_value(text)
 
 
-def _step_through_elements(text: _JsonWindow, opening: str, closing: str) -> Iterator[None]:
+def _stop_at_each_item(text: _JsonWindow, opening: str, closing: str) -> Iterator[None]:
     text.expect(opening)
     if text.peek() != closing:
         yield
@@ -138,11 +144,11 @@ def _step_through_elements(text: _JsonWindow, opening: str, closing: str) -> Ite
     text.expect(closing)
 
 
-def _object_keys(text: _JsonWindow) -> Iterator[str]:
+def _yield_keys_before_values(text: _JsonWindow) -> Iterator[str]:
     """Yield the keys of the object at the current position. The caller must read the value of each
     key."""
     before: set[str] = set()
-    for _ in _step_through_elements(text, "{", "}"):
+    for _ in _stop_at_each_item(text, "{", "}"):
         key = text.read_value()
         if not isinstance(key, str):
             raise text.json_error("Expecting property name")
@@ -154,11 +160,11 @@ def _object_keys(text: _JsonWindow) -> Iterator[str]:
         yield key
 
 
-def _list_elements(text: _JsonWindow) -> Iterator[Any]:
-    return (text.read_value() for _ in _step_through_elements(text, "[", "]"))
+def _read_list_elements(text: _JsonWindow) -> Iterator[Any]:
+    return (text.read_value() for _ in _stop_at_each_item(text, "[", "]"))
 
 
-def _summarize_skipped_value(text: _JsonWindow, depth: int = 2) -> Any:
+def _skip_and_shorten_value(text: _JsonWindow, depth: int = 2) -> Any:
     """Skip a value piece by piece, so that a large value needs little memory. Return a short form
     of the value.
 
@@ -168,17 +174,17 @@ def _summarize_skipped_value(text: _JsonWindow, depth: int = 2) -> Any:
     sign = text.peek()
     if sign == "[":
         first: list[Any] = []
-        for element in _list_elements(text):
+        for element in _read_list_elements(text):
             first = first or [element]
         return first
     if sign == "{" and depth:
         texts: dict[str, str] = {}
-        for key in _object_keys(text):
-            value = _summarize_skipped_value(text, depth - 1)
+        for key in _yield_keys_before_values(text):
+            value = _skip_and_shorten_value(text, depth - 1)
             if (
-                len(texts) < _SKIPPED_OBJECT_STRING_LIMIT
+                len(texts) < _MAX_SKIPPED_STRINGS_AND_LENGTH
                 and isinstance(value, str)
-                and len(value) <= _SKIPPED_OBJECT_STRING_LIMIT
+                and len(value) <= _MAX_SKIPPED_STRINGS_AND_LENGTH
             ):
                 texts[key] = value
         return texts
@@ -222,7 +228,8 @@ class _JsonWindow:
                 value, end = _decode_json_value(self._text, self._at)
             except JSONDecodeError as error:
                 early = (
-                    error.pos >= len(self._text) - _CUT_OFF_MARGIN or "Unterminated" in error.msg
+                    error.pos >= len(self._text) - _CUT_OFF_ERROR_MARGIN_CHARACTERS
+                    or "Unterminated" in error.msg
                 )
                 if self._ended or not early:
                     raise self.json_error(error.msg, error.pos, cut=early) from None
@@ -294,7 +301,7 @@ def parse_beginning(text: str) -> Any:
         elif sign in "}]" and around:
             around.pop()
         elements += sign == "," and around == ["]"]
-        if len(around) > MAX_NESTING or elements == _MAX_PARSED_ELEMENTS:
+        if len(around) > MAX_NESTING or elements == _MAX_ELEMENTS_IN_BEGINNING:
             break
     if last is None:
         return None

@@ -16,9 +16,9 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import quote_text, shared_connection
 from passk_cli.files.sources.arguments import (
     ROWS,
-    expand_arguments,
     is_existing_data_argument,
     is_read_once,
+    sources_of_arguments,
 )
 from passk_cli.files.sources.source import Source
 
@@ -35,11 +35,11 @@ def sources_of(
     rows.
 
     folder, skipped_hidden_files : see `spool` and `skipped_hidden_files` in
-        `arguments.expand_arguments`.
+        `arguments.sources_of_arguments`.
     """
     if isinstance(data, str | os.PathLike):
         data = [data]
-    if rows := [*rows_of_arrays(data)]:
+    if rows := [*attempt_rows_of_arrays(data)]:
         return [write_rows_file(rows, folder / "rows.jsonl")]
     if not isinstance(data, list | tuple | Mapping) or frames_by_model(data):
         return sources_of_tables(data)
@@ -53,7 +53,7 @@ def sources_of(
     if wrong is not None:
         problem = f"a list of {type(wrong).__name__} cannot be read"
         raise DataError("data", problem, READABLE_DATA_TEXT, name="wrong-data")
-    return expand_arguments(data, folder, skipped_hidden_files)
+    return sources_of_arguments(data, folder, skipped_hidden_files)
 
 
 def is_table(data: Any) -> bool:
@@ -174,14 +174,14 @@ def rows_of_columns(columns: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
     return (dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True))
 
 
-def rows_of_arrays(data: Any) -> Iterator[dict[str, Any]]:
+def attempt_rows_of_arrays(data: Any) -> Iterator[dict[str, Any]]:
     """Convert a two-dimensional array, or a dict of arrays by model, to one row per attempt.
 
     In an array, each row is a task, each column is an attempt, and NaN is a missing outcome. For
     other data, the function yields nothing.
 
     >>> import numpy as np
-    >>> [*rows_of_arrays(np.array([[1, 0]]))]
+    >>> [*attempt_rows_of_arrays(np.array([[1, 0]]))]
     [{'task': 0, 'attempt': 0, 'passed': 1}, {'task': 0, 'attempt': 1, 'passed': 0}]
     """
     arrays = data if isinstance(data, Mapping) else {None: data}

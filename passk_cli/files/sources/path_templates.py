@@ -14,7 +14,7 @@ from pathlib import Path
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.suggested_fix import OptionWithValue
 
-_TEMPLATE_PART_PATTERN = re.compile(r"\{(\w+)\}|\*\*/|\*|[^{}*]+|.")
+_PLACEHOLDER_OR_TEXT_PATTERN = re.compile(r"\{(\w+)\}|\*\*/|\*|[^{}*]+|.")
 # _NUMBERED_RUN_NAME_PATTERN matches the name of a folder or file that ends with the number of a run
 # or an attempt.
 _NUMBERED_RUN_NAME_PATTERN = re.compile(
@@ -74,7 +74,7 @@ class PathTemplate:
                 return f"(?P<{part[1]}>[^/]{often})"
             return {"**/": "(?:.*/)?", "*": f"[^/]{often}"}.get(part[0]) or re.escape(part[0])
 
-        parts = list(_TEMPLATE_PART_PATTERN.finditer(self.text.lstrip("/")))
+        parts = list(_PLACEHOLDER_OR_TEXT_PATTERN.finditer(self.text.lstrip("/")))
         most, least = ("".join(expression(p, often) for p in parts) for often in ("+", "+?"))
         return re.compile(f"(?:.*/)?{most}"), re.compile(f"(?:.*/)?{least}")
 
@@ -102,14 +102,16 @@ class PathTemplate:
         return None
 
 
-def temperature_template(path: str) -> tuple[str, str] | None:
+def template_and_temperature(path: str) -> tuple[str, str] | None:
     """Find the temperature in a file name. Return the template for `--path` and the temperature.
 
     The result is None if the file name contains no temperature or several temperatures.
 
-    >>> temperature_template("runs/gpt-4_T0.2.jsonl"), temperature_template("flan-t5_temp1.csv.gz")
-    (('{model}_T{temperature}.jsonl', '0.2'), ('{model}_temp{temperature}.csv.gz', '1'))
-    >>> temperature_template("runs/t5-v1.1.jsonl"), temperature_template("a_T0.2_T0.8.csv")
+    >>> template_and_temperature("runs/gpt-4_T0.2.jsonl")
+    ('{model}_T{temperature}.jsonl', '0.2')
+    >>> template_and_temperature("flan-t5_temp1.csv.gz")
+    ('{model}_temp{temperature}.csv.gz', '1')
+    >>> template_and_temperature("runs/t5-v1.1.jsonl"), template_and_temperature("a_T0.2_T0.8.csv")
     (None, None)
     """
     name = os.path.basename(path)
@@ -204,11 +206,11 @@ def path_columns(
     return {**key_value_folder_columns(path, lacking), **template_columns(path, template)}
 
 
-def run_labels(files: Sequence[str]) -> dict[str, str]:
+def run_label_by_file(files: Sequence[str]) -> dict[str, str]:
     """Map each file of a model to a label for the run in the file. The label is the file name, or a
     number if two file names are equal.
 
-    >>> run_labels(["n1.csv", "n2.csv"]), run_labels(["a/x.csv", "b/x.csv"])
+    >>> run_label_by_file(["n1.csv", "n2.csv"]), run_label_by_file(["a/x.csv", "b/x.csv"])
     ({'n1.csv': 'n1', 'n2.csv': 'n2'}, {'a/x.csv': 'run1', 'b/x.csv': 'run2'})
     """
     names = [Path(file).name.partition(".")[0] for file in files]

@@ -131,7 +131,7 @@ def fetch(address: str, spool: Path) -> str:
     return str(downloads.path_by_address[address])
 
 
-def file_addresses(address: str) -> tuple[list[str], bool]:
+def file_addresses_and_whether_named(address: str) -> tuple[list[str], bool]:
     """Return the addresses of the files that an address names. The second result is False if the
     address is a folder, and True otherwise.
 
@@ -142,15 +142,15 @@ def file_addresses(address: str) -> tuple[list[str], bool]:
         return [address], True
     downloads = _current_download_cache.get()
     if downloads is None:
-        return _list_addresses(address)
+        return _list_addresses_and_whether_named(address)
     if address not in downloads.listing_by_address:
-        downloads.listing_by_address[address] = _list_addresses(address)
+        downloads.listing_by_address[address] = _list_addresses_and_whether_named(address)
     return downloads.listing_by_address[address]
 
 
-def _list_addresses(address: str) -> tuple[list[str], bool]:
+def _list_addresses_and_whether_named(address: str) -> tuple[list[str], bool]:
     with _translate_fetch_errors(address):
-        system, path = _file_system(address)
+        system, path = _file_system_and_path(address)
         if has_magic(path):
             matches = sorted(match for match in system.glob(path) if system.isfile(match))
             if not matches:
@@ -184,7 +184,7 @@ def _fetch_to_file(address: str, copy: Path) -> Path:
     with (
         report_activity(lambda: f"fetching {name} ({size / 1e6:,.0f} MB)"),
         _translate_fetch_errors(name),
-        _open_remote(address) as (stream, expected),
+        _open_remote_with_expected_size(address) as (stream, expected),
         open(copy, "wb") as file,
     ):
         if (expected or 0) > room:
@@ -205,9 +205,9 @@ def _fetch_to_file(address: str, copy: Path) -> Path:
 
 
 @contextmanager
-def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
+def _open_remote_with_expected_size(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
     if scheme_of(address) not in _WEB_SCHEMES:
-        system, path = _file_system(address)
+        system, path = _file_system_and_path(address)
         expected = system.info(path).get("size")
         with system.open(path, "rb", block_size=_LARGE_BLOCK) as stream:
             yield stream, expected
@@ -260,7 +260,7 @@ def _restricted_web_opener() -> OpenerDirector:
     return opener
 
 
-def _file_system(address: str) -> tuple[Any, str]:
+def _file_system_and_path(address: str) -> tuple[Any, str]:
     """The file system of an address, and the path of the address in this file system.
 
     Errors: ParameterError if a package for this kind of address is not installed.

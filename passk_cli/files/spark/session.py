@@ -52,13 +52,13 @@ _KNOWN_ERRORS = {
     ),
 }  # fmt: skip
 # Lines of a Spark error that contain one of the texts in _UNHELPFUL_ERROR_LINE_TEXTS are not
-# useful. _JAVA_EXCEPTION_PATTERN matches the names of Java classes before the reason.
+# useful. _JAVA_EXCEPTION_PREFIX_PATTERN matches the names of Java classes before the reason.
 _UNHELPFUL_ERROR_LINE_TEXTS = (
     "An error occurred while calling",
     "Exception thrown in awaitResult",
     "\tat ",
 )
-_JAVA_EXCEPTION_PATTERN = r".*\b(?:[a-z]\w*\.)+\w+(?:Exception|Error)\b[:) -]*"
+_JAVA_EXCEPTION_PREFIX_PATTERN = r".*\b(?:[a-z]\w*\.)+\w+(?:Exception|Error)\b[:) -]*"
 
 
 class NotOnSparkError(DataError):
@@ -118,7 +118,7 @@ def _spark_error(
         line for line in lines if not any(sign in line for sign in _UNHELPFUL_ERROR_LINE_TEXTS)
     )
     reason = re.sub(
-        _JAVA_EXCEPTION_PATTERN, "", " ".join(next(reasons, "no reason given").split())
+        _JAVA_EXCEPTION_PREFIX_PATTERN, "", " ".join(next(reasons, "no reason given").split())
     )[:200]
     problem = f"Spark reports an error ({reason})"
     return DataError(place, problem, name="spark-failed", settles=settles)

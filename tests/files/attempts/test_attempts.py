@@ -12,7 +12,7 @@ import pytest
 
 from passk_cli import DataError, ParameterError, estimate, read
 from passk_cli.commands.compare.sensitivity import halve_attempts
-from passk_cli.outcomes.attempts import AttemptValueCounts
+from passk_cli.outcomes.attempts import AttemptValuesByCell
 from passk_cli.outcomes.counts import Counts
 from tests.conftest import Write, jsonl
 
@@ -268,7 +268,7 @@ def test_leaving_a_group_out_removes_its_attempts(tmp_path: Path) -> None:
 
 
 def test_half_of_the_attempts_is_a_subset() -> None:
-    attempts = AttemptValueCounts(
+    attempts = AttemptValuesByCell(
         np.array([0, 2, 3]), np.array([0.1, 0.2, 0.3]), np.array([3, 3, 4]), np.array([0, 3, 2])
     )
     counts = Counts.from_cells([("m", "a", 6, 3), ("m", "b", 4, 2)])

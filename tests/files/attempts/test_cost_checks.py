@@ -19,7 +19,7 @@ import pytest
 import passk_cli
 from passk_cli import DataError, ParameterError, PasskWarning, read
 from passk_cli.diagnostic import Diagnostic
-from passk_cli.metrics.budget import pass_within_budget
+from passk_cli.metrics.budget import pass_within_budget_limits
 from passk_cli.outcomes.counts import Counts
 from tests.conftest import Write, jsonl
 
@@ -92,7 +92,7 @@ def require(counts: Counts, role: str, model: str, want: Mapping[str, Any], task
             assert number == pytest.approx(want[name], rel=1e-9, abs=1e-12), (model, name)
     selection = amounts.take_cells(np.flatnonzero(expected_cells))
     for budget, ends in want.get("pass@$", {}).items():
-        within = pass_within_budget(
+        within = pass_within_budget_limits(
             selection.cell_offsets,
             selection.value,
             selection.count,
@@ -490,7 +490,9 @@ def test_describe_lists_the_amounts_of_files(pattern: str) -> None:
         options = {"pool": "prompt"}
     counts = read(str(DATA / pattern), missing="fail", duplicates="keep", **options)
     offered = {
-        role for source in counts.read_facts.file_readings for role in source.requestable_columns
+        role
+        for source in counts.read_facts.file_readings
+        for role in source.requestable_column_by_role
     }
     assert offered - {"score", "answer", "solution"} == FORMATS[pattern]
 

@@ -42,7 +42,7 @@ def test_runs_are_attempts_and_languages_have_their_own_tasks(tmp_path: Path) ->
     assert cells(tmp_path) == {("alpha", "python/bowling"): (2, 1), ("alpha", "go/bowling"): (2, 2)}
     first = {("alpha", "python/bowling"): (2, 0), ("alpha", "go/bowling"): (2, 2)}
     assert cells(tmp_path, outcome="first") == first
-    assert read(tmp_path).read_facts.pooled_runs_by_model == {"alpha": 2}
+    assert read(tmp_path).read_facts.pooled_run_count_by_model == {"alpha": 2}
     by = cells(tmp_path, by=["edit_format"])
     assert {key[:2] for key in by} == {("alpha", "diff")}
 

@@ -333,13 +333,13 @@ def test_a_log_of_version_1_has_one_score_per_sample(passk: Passk, write: Write)
 
 
 def test_the_summaries_are_read_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    from passk_cli.files.sources.archive import Archive
+    from passk_cli.files.sources.archive import ZipArchive
 
     path = write("a.eval", archive(log_of(sample(1, 1, "C"))))
     names: list[str] = []
-    original_read: Any = Archive.read
+    original_read: Any = ZipArchive.read
     monkeypatch.setattr(
-        Archive, "read", lambda self, name: names.append(name) or original_read(self, name)
+        ZipArchive, "read", lambda self, name: names.append(name) or original_read(self, name)
     )
     read(path)
     assert names == ["header.json", "summaries.json"]

@@ -13,7 +13,7 @@ import pytest
 
 from passk_cli.files.formats import FORMATS, recognise_format
 from passk_cli.files.formats.format import file_with_detected_structure
-from passk_cli.files.sources.arguments import expand_arguments
+from passk_cli.files.sources.arguments import sources_of_arguments
 from tests.conftest import Write
 from tests.files.formats.cells import DATA
 
@@ -80,7 +80,7 @@ _NO_PADDING = ("human-eval", "bigcode-generations", "swe-bench-pro")
 
 def formats_of(path: Path, spool: Path) -> list[str]:
     """The format of a file, and all other harness formats that also recognise it."""
-    (source,) = expand_arguments([str(path)], spool)
+    (source,) = sources_of_arguments([str(path)], spool)
     recognised = recognise_format(file_with_detected_structure(source))
     if recognised is None:
         return []

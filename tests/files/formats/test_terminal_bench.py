@@ -31,7 +31,7 @@ def test_pooled_runs_are_reported() -> None:
     pooled = read(RUNS, missing="fail")
     assert note in [n.text for n in reading_notes(pooled)]
     by_run = read(RUNS, missing="fail", by=["run"])
-    assert not by_run.read_facts.pooled_runs_by_model
+    assert not by_run.read_facts.pooled_run_count_by_model
     assert len(by_run.series) == 2
 
 

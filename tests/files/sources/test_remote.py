@@ -21,7 +21,7 @@ import pytest
 import passk_cli
 from passk_cli import DataError, read
 from passk_cli.files.sources import remote
-from passk_cli.files.sources.remote import file_addresses, is_remote
+from passk_cli.files.sources.remote import file_addresses_and_whether_named, is_remote
 from passk_cli.text import public_url
 from tests.cli.test_process import Running
 from tests.conftest import Passk
@@ -300,7 +300,10 @@ def test_addresses_are_recognised_and_shown_without_secrets() -> None:
     assert [is_remote(a) for a in ("hf://datasets/o/n/a.json", "http:a", "C://a", "x=s3://a")] == [
         True, False, False, False
     ]  # fmt: skip
-    assert file_addresses("https://h.org/*.csv") == (["https://h.org/*.csv"], True)
+    assert file_addresses_and_whether_named("https://h.org/*.csv") == (
+        ["https://h.org/*.csv"],
+        True,
+    )
 
 
 def test_a_bucket_without_its_package_is_reported(
