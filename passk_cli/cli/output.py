@@ -145,8 +145,8 @@ class ChartOptions:
         """Write the charts of a report to the files of --chart."""
         if not report.plots:
             raise ParameterError(
-                OptionWithValue("--chart"), "there is nothing to draw, because no value could be"
-                " computed",
+                OptionWithValue("--chart"),
+                "there is nothing to draw, because this report has no chart or no value for it",
                 name="no-chart",
             )  # fmt: skip
         from passk_cli.charts.chart_options import with_appearance

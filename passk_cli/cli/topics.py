@@ -20,11 +20,11 @@ GLOSSARY_PATH = Path(__file__).with_name("glossary.md")
 # TOPICS maps topics of `passk help` to their texts. Glossary terms and names of messages are also
 # topics of `passk help`, but they need no entry in TOPICS.
 TOPICS = {
-    "exit": "Exit codes: 0 done · 1 a check of passk gate or --max-false-alarms failed · 2 wrong"
-    " usage, for example an unknown option, column or model · 3 data that cannot be used, or a"
-    " message that --error turns into an error · 4 an internal error · 5 not yet decided, because"
-    " passk watch needs more attempts of the run. A script can distinguish a gate that failed (1)"
-    " from a gate that could not be checked (2 or 3).",
+    "exit": "Exit codes: 0 done · 1 a check of passk gate, passk watch, --max-false-alarms or trend"
+    " --fail failed · 2 wrong usage, for example an unknown option, column or model · 3 data that"
+    " cannot be used, or a message that --error turns into an error · 4 an internal error · 5 not"
+    " yet decided, because passk watch needs more attempts of the run. A script can distinguish"
+    " a gate that failed (1) from a gate that could not be checked (2 or 3).",
     "files": f"FILE...: {FILE_ARGUMENT_HELP} A folder is read completely, except for hidden"
     f" folders in it. You"
     " need not unpack compressed files (.gz, .bz2, .xz, .zst, .zip, .tar). `passk describe FILE`"

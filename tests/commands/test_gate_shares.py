@@ -35,7 +35,7 @@ def test_min_each_with_numbers_counts(
     new = run(write, passes, n)
     result = passk("gate", new, "--min-each", rate)
     assert (result.code, "undecided" in result.out) == (code, False)
-    assert re.search(rf"each task passes 8 of 10 attempts +{counted} ", result.out)
+    assert re.search(rf"each task passes ≥ 8 of 10 attempts +{counted} ", result.out)
     output = json.loads(passk("gate", new, "--min-each", rate, "-f", "json").out)
     assert output["signature"]["min-each"] == rate
 

@@ -37,11 +37,13 @@ def test_a_change_for_the_worse_fails_until_it_is_acknowledged(passk: Passk) -> 
     (run,) = re.findall("; --acknowledge (.*) accepts the new level", result.err)
     accepted = passk("trend", NIGHTS, "--fail", "--acknowledge", run)
     assert accepted.code == 0
-    assert accepted.out.startswith("PASS: pass@1 of agent has not become worse since 17bd287. ")
+    assert accepted.out.startswith(
+        "PASS: pass@1 of agent has not become significantly worse since 17bd287. "
+    )
     assert passk("trend", NIGHTS).code == 0
     early = passk("trend", NIGHTS, "--fail", "--where", "\"at\" < '2026-10-29'")
     assert early.code == 0
-    assert early.out.startswith("PASS: pass@1 of agent has not become worse. ")
+    assert early.out.startswith("PASS: pass@1 of agent has not become significantly worse. ")
     assert "runs show no change of pass@1 of agent, but" in early.out
 
 

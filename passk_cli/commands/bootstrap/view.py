@@ -346,7 +346,7 @@ class BootstrapRunner(CommandRunner, BootstrapOptions):
             (metric.name for metric in metrics if metric.definition.is_ratio_of_means), ""
         ):
             raise ParameterError(
-                OptionWithValue("-m", ratio), 
+                OptionWithValue("-m", ratio),
                 "a ratio of means has no values per task that could be resampled",
                 name="unknown-metric", settles=[SuggestedFix({}, "has its interval", "estimate")],
             )  # fmt: skip

@@ -102,7 +102,7 @@ class ReadingSummary(ReportSection[PropertyNameAndValue]):
                lambda section: section.has_no_problem_with_attempts
                and section.study.counts.read_facts.duplicates_checked,
                "No outcome is missing, and no attempt is duplicated."),
-        Answer("nothing-missing", 
+        Answer("nothing-missing",
                lambda section: section.has_no_problem_with_attempts
                and not section.study.counts.read_facts.duplicates_checked,
                "No outcome is missing, but duplicates cannot be detected."),

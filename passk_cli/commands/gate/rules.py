@@ -845,13 +845,16 @@ class MinPassRateOfEachTaskRule(SingleTaskRule):
         " and is undecided otherwise. With 8/10, the rule fails if a task passes fewer than 8 of 10"
         " attempts.",
     )] = None  # fmt: skip
-    name_template = "each task {?limit|≥ {limit}}{?attempts|passes {passes} of {attempts:attempt}}"
+    name_template = (
+        "each task {?limit|≥ {limit}}{?attempts|passes ≥ {passes} of {attempts:attempt}}"
+    )
     finding_templates: ClassVar[Mapping[str, str]] = {
         FAIL: "{below:task} of {model} {below:is|are} significantly below a pass rate of {limit}",
         "": "{reached} of {tasks:task} of {model} have an observed pass rate of at least {limit}",
     }
     passes_of_attempts_template: ClassVar[str] = (
-        "{reached} of {tasks:task} of {model} {reached:passes|pass} {passes} of {attempts:attempt}"
+        "{reached} of {tasks:task} of {model} {reached:passes|pass} at least {passes} of"
+        " {attempts:attempt}"
     )
 
     def fallible_verdict_count(self, context: GateContext) -> int:

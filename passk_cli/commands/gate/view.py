@@ -76,6 +76,8 @@ from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 _ROWS, _COMMENTED, _SCREEN = 14, 20, 100
 _LONGEST, _NUMBER = 212, 23
+# A reason is left out rather than cut to fewer than _MIN_REASON characters.
+_MIN_REASON = 16
 _VERDICT_ORDER = (FAIL, UNDECIDED, ERROR, PASS, RULE_NOT_JUDGED)
 # A rule that allows ten times the cost of the baseline can hardly fail.
 _TOO_GENEROUS_LIMIT_FACTOR = 10.0
@@ -688,7 +690,7 @@ class RuleTable(ReportSection[Judgement]):
             about = reason.partition("; ")[0]
             short = [text for text in (reason, about, about.replace(" would decide", ""))
                      if len(text) <= room]  # fmt: skip
-            if not short and " would decide" not in about and room > 0:
+            if not short and " would decide" not in about and room >= _MIN_REASON:
                 short = [f"{reason[: room - 1]}…"]
             words = f" ({short[0]})" if reason and short else ""
             rows.append(replace(line, verdict=line.verdict + words))

@@ -230,7 +230,9 @@ _WORSE_SENTENCE = (
     "{metric} of {model} is {less:lower|higher}{?points| by {points:=share points}}"
     "{?factor| by a factor of {factor}} since {run} ({date})"
 )
-_NO_WORSENING_FOUND_SENTENCE = "{metric} of {model} has not become worse{?since| since {since}}"
+_NO_WORSENING_FOUND_SENTENCE = (
+    "{metric} of {model} has not become significantly worse{?since| since {since}}"
+)
 _TOO_FEW_RUNS_SENTENCE = "{runs:run} of {model} {runs:is|are} too few to show a change of {metric}"
 BECAME_WORSE_ANSWER = Answer("became-worse", lambda _: True, _WORSE_SENTENCE)
 NO_WORSENING_FOUND_ANSWER = Answer("not-worse", lambda _: True, _NO_WORSENING_FOUND_SENTENCE)
@@ -246,7 +248,7 @@ VERDICT_ANSWERS = (
            "PASS: {runs:run} of {model} {runs:is|are} too few to show a change of {metric}.",
            lambda fields: fields["undecided"][0].finding.fields),
     Answer("trend-passes", lambda fields: fields["verdicts"],
-           "PASS: {metric} of {model} has not become worse{?since| since {since}}.",
+           "PASS: {metric} of {model} has not become significantly worse{?since| since {since}}.",
            lambda fields: fields["verdicts"][0].finding.fields),
 )  # fmt: skip
 _OTHER_MODELS_PHRASE = "{?others|; {others} changed as well}."

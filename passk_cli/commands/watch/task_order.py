@@ -90,8 +90,8 @@ class TaskCountingOrder:
                 most = max(numbers, default=0)
                 plan |= {"--attempts": most} if most > attempts else {}
             if not total_tasks:
-                tasks = len(attempts_made) if attempts_made and attempts else Placeholder("N")
-                plan |= {"--planned": tasks}
+                # The number of tasks so far is no plan, because the run may be incomplete.
+                plan |= {"--planned": Placeholder("N")}
             raise ParameterError(
                 "the data does not contain the order of the tasks, and the tasks that finish first"
                 " may be the easy tasks", name="no-order",

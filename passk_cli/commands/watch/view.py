@@ -64,8 +64,11 @@ from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
 # passk watch does not check the rules in _UNWATCHED_RULES, because these rules are about single
-# tasks.
-_UNWATCHED_RULES = {"must_pass": "must-pass", "min_each": "min-each"}
+# tasks or about the share of failed attempts.
+_UNWATCHED_RULES = {
+    "must_pass": "must-pass", "min_each": "min-each", "max_errors": "max-errors",
+    "max_missing": "max-missing",
+}  # fmt: skip
 # _GATE_ONLY_SUITE_FIELDS lists the fields of a rules file that only passk gate uses.
 _GATE_ONLY_SUITE_FIELDS = (*_UNWATCHED_RULES, "must_pass_rate", "runs", "unpaired", "first", "tier")
 # After an error in _FINAL_ERRORS, --follow stops at once. If a run has no results yet, --follow
@@ -109,8 +112,8 @@ ORDER_OF_COMPLETION_WARNING = DiagnosticType(
 RULES_NOT_WATCHED_NOTE = DiagnosticType(
     "rules-not-watched", NOTE, "passk watch does not judge these rules of the suite: {rules}",
     "judge the complete run with passk gate",
-    meaning="The suite has rules about single tasks, for example must-pass. An interim look"
-    " judges only means over tasks.",
+    meaning="The suite has rules about single tasks (must-pass, min-each) or about attempts"
+    " without an outcome (max-errors, max-missing). An interim look judges only means over tasks.",
     why="A run that passes passk watch can still fail these rules.",
     advice="Judge the complete run with `passk gate --rules FILE`.",
     example="note[rules-not-watched]: passk watch does not judge these rules of the suite:"
@@ -243,6 +246,9 @@ class WatchedRuleTable(RuleTable):
             if math.isfinite(limit):
                 at = f"{_level_words(confidence_level_at_boundary(limit))} at this look"
             yield f"{at}, {all_looks} over all looks"
+            sizes = {line.result.size.tasks for line in self.judgements if line.result.size.tasks}
+            if earlier := sorted(sizes - {self.counted_task_count}):
+                yield f"verdicts of earlier looks: after {', '.join(map(str, earlier))} tasks"
         order = {LIST: "order as given", DATASET: "order of the dataset"}
         yield order.get(self.run.order.order_source, "order of completion")
         if self.looks and self.looks_path is not None:
@@ -344,7 +350,7 @@ class WatchRunner(CommandRunner, WatchOptions):
             source = entry.values["runs"] if source is None else source
             values = {**suite_options, **overrides}
         raise_for_first_true_condition("contradicting-options", (
-            given.rules is None and given.suite is not None, 
+            given.rules is None and given.suite is not None,
             OptionWithValue("--suite", given.suite),
             "this option selects a suite of a rules file, but no rules file is given",
             (SuggestedFix({"--rules": Placeholder("FILE")}, "names the file"),),

@@ -215,7 +215,7 @@ CORRUPT: tuple[tuple[str, object, str], ...] = (
     ("both", {"passed": ["a"], "failed": ["a"]}, "the id a is listed as passed and as failed"),
     ("twice", {"passed": ["a", "a"], "failed": []}, "the id a is listed twice"),
     ("a task twice", '{"a": true, "b": false, "a": false}', 'the key "a" occurs twice'),
-    ("no record", {"results": [{"task_id": "a", "passed": True}, 7]}, 
+    ("no record", {"results": [{"task_id": "a", "passed": True}, 7]},
      "no column has"),
     ("no record in a map", {"a": {"passed": True}, "b": {"passed": True}, "c": {"passed": "?"}},
      '"passed" is "\\?"'),
