@@ -204,7 +204,7 @@ class _CountsReader:
             raise errors[0]
         if not (tolerant or "outcome" in request.named_column_by_role):
             self.require_no_skipped_outcomes(inputs, request)
-        near_names = _suggestion_by_option_value(self.con, statement)
+        near_names = _hint_by_named_model_or_task(self.con, statement)
         counts = build_counts(self.con, statement, inputs.normalized_files, tally, tolerant)
         warnings = [finding_warning(finding) for finding in findings_found if not finding.certain]
         counts = counts.with_messages(*map(error_as_warning, errors), *warnings, *judged)
@@ -523,7 +523,7 @@ def _may_show_early_stopping(statement: Statement, tally: Tally, counts: Counts)
     )
 
 
-def _suggestion_by_option_value(
+def _hint_by_named_model_or_task(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> dict[tuple[str, str], str]:
     """Map each pair (option, name) to a hint about similar names, or to "" if the name exists.

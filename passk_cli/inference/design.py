@@ -255,7 +255,7 @@ class PilotEstimate:
         if self._beta_model is None:
             return math.nan
         if n not in self._cached_within_variances:
-            start = self._beta_model_within_variance
+            start = self._beta_within_variance_at_min_attempts
             share = (
                 self._beta_model.within_variance(n) / start
                 if start > 0
@@ -288,7 +288,7 @@ class PilotEstimate:
         )
 
     @cached_property
-    def _beta_model_within_variance(self) -> float:
+    def _beta_within_variance_at_min_attempts(self) -> float:
         """The Beta model's `within_variance` at n₀ attempts, or 0 if it is proportional to 1/n."""
         if self._beta_model is None or self.metric.k == 1:
             return 0.0

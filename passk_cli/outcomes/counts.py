@@ -26,7 +26,7 @@ ATTEMPT_LIMIT_MESSAGE = f"at most {MOST_ATTEMPTS:,} attempts of a model at a tas
 
 
 @dataclass(frozen=True, eq=False)
-class AttemptNumberFacts:
+class AttemptsMadeAndLastOutcomes:
     """Facts about the attempt numbers in each cell, which may explain why some cells have more
     attempts than others.
 
@@ -85,7 +85,7 @@ class Counts:
     clusters: tuple[str, ...] | None = None
     attempts: Mapping[str, AttemptValuesByCell] = field(default_factory=dict)
     read_facts: ReadFacts = field(default_factory=ReadFacts)
-    attempt_number_facts: AttemptNumberFacts | None = None
+    attempt_number_facts: AttemptsMadeAndLastOutcomes | None = None
     missing: Ints | None = None
     reread: Callable[[Any], Counts] | None = None
 
@@ -375,7 +375,7 @@ class Counts:
         at, stay = np.flatnonzero(keep), set(resized.tasks)
         numbering, clusters = self.attempt_number_facts, self.clusters
         if numbering is not None:
-            numbering = AttemptNumberFacts(
+            numbering = AttemptsMadeAndLastOutcomes(
                 (numbering.attempts_including_gaps - self.n + n)[keep],
                 numbering.last_attempt_outcomes[keep],
             )

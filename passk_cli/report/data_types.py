@@ -224,7 +224,7 @@ class Column:
         return self.kind not in ("text", "strip")
 
 
-PERCENTAGE_POINTS_UNIT_COLUMN = Column("points", "share")
+NUMBER_IN_POINTS_FORMAT = Column("points", "share")
 
 
 @dataclass(frozen=True)

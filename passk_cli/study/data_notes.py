@@ -397,7 +397,7 @@ LARGER_K_POSSIBLE = DiagnosticType(
 
 # The pass rate of first attempts does not depend on when sampling stops.
 _FIRST_ATTEMPT_PASS_RATE_TEXT = "pass@1 is {read}{?at_once|, but {at_once} for first attempts only}"
-_FIRST_AT_K_ADVICE = (
+_USE_FIRST_AT_K_ADVICE = (
     "use first@k for k ≤ {most} (first@{most} is {solved}), or make {most} attempts at every task"
 )
 _STOPPING_WARNING_CRITERION = (
@@ -414,7 +414,7 @@ STOPPED_AT_PASS = DiagnosticType(
     "attempts of {models} seem to stop at the first pass, so pass@k is biased: {short} of {tasks}"
     " tasks of {model} have fewer than {most} attempts and none of these tasks has two"
     " passes; " + _FIRST_ATTEMPT_PASS_RATE_TEXT,
-    _FIRST_AT_K_ADVICE,
+    _USE_FIRST_AT_K_ADVICE,
     meaning="Sampling seems to stop at the first pass: at tasks with fewer attempts, only the last"
     " attempt passes. " + _STOPPING_WARNING_CRITERION,
     why=_BIAS_REASON,
@@ -432,7 +432,7 @@ STOPPED_ONCE_PASSED = DiagnosticType(
     " sampling went on after a pass at {beyond:task}, as with batches; "
     + _FIRST_ATTEMPT_PASS_RATE_TEXT,
     "ignore this warning if the number of attempts was fixed beforehand; otherwise"
-    " " + _FIRST_AT_K_ADVICE,
+    " " + _USE_FIRST_AT_K_ADVICE,
     meaning="Sampling seems to stop once a task has passed, for example after a batch of"
     " attempts: every task with fewer attempts was solved. " + _STOPPING_WARNING_CRITERION,
     why=_BIAS_REASON,
@@ -451,7 +451,7 @@ FAILURES_REPLACED_BY_RETRIES = DiagnosticType(
     "retries of {models} seem to replace failed attempts, so pass@k is biased: attempt numbers"
     " have gaps, and every task of {model} with fewer than {most} attempts ends with a pass; "
     + _FIRST_ATTEMPT_PASS_RATE_TEXT,
-    _FIRST_AT_K_ADVICE,
+    _USE_FIRST_AT_K_ADVICE,
     meaning="Retries seem to replace failed attempts: the numbers of attempts have gaps, as if the"
     " harness deleted a failed attempt when it was retried. " + _STOPPING_WARNING_CRITERION,
     why=_BIAS_REASON,

@@ -140,7 +140,7 @@ def gaussian_tasks(scale: float) -> ToyTasks:
     """
     # Tasks with |c| above `reach` are left out, because their weight is negligible.
     reach = _checked_positive(scale) * math.sqrt(-2 * math.log(_TOTAL_WEIGHT_OF_OMITTED_TASKS))
-    return _tasks_of_both_signs(
+    return _symmetric_toy_tasks(
         np.arange(math.ceil(reach) + 1.0), lambda c: -(c**2) / (2 * scale**2)
     )
 
@@ -153,7 +153,7 @@ def exponential_tasks(scale: float) -> ToyTasks:
     22.623735
     """
     reach = -math.log(_TOTAL_WEIGHT_OF_OMITTED_TASKS) * _checked_positive(scale)
-    return _tasks_of_both_signs(np.arange(math.ceil(reach) + 1.0), lambda c: -c / scale)
+    return _symmetric_toy_tasks(np.arange(math.ceil(reach) + 1.0), lambda c: -c / scale)
 
 
 def power_law_tasks(gamma: float, largest: int) -> ToyTasks:
@@ -165,7 +165,7 @@ def power_law_tasks(gamma: float, largest: int) -> ToyTasks:
     ([0.8, 0.2], 1.6)
     """
     _checked_positive(gamma)
-    return _tasks_of_both_signs(np.arange(1.0, largest + 1.0), lambda c: -gamma * np.log(c))
+    return _symmetric_toy_tasks(np.arange(1.0, largest + 1.0), lambda c: -gamma * np.log(c))
 
 
 def tasks_of_spread(family: str, spread: float, gamma: float = 2.0) -> ToyTasks:
@@ -352,7 +352,7 @@ def _checked_positive(value: float) -> float:
     return value
 
 
-def _tasks_of_both_signs(c: Floats, log_weights: Callable[[Floats], Floats]) -> ToyTasks:
+def _symmetric_toy_tasks(c: Floats, log_weights: Callable[[Floats], Floats]) -> ToyTasks:
     weights = np.exp(log_weights(c))
     weights[c > 0] *= 2
     return ToyTasks(c, weights / weights.sum())

@@ -193,10 +193,10 @@ class ModelSizeTable(ReportSection[ModelSize]):
                meaning="Share of all attempts that passed. pass@1 is the mean over tasks, so it"
                " differs from this share if tasks have different numbers of attempts."),
         replace(data_field("pass_rate_low", "Pass rate if every missing outcome failed.",
-                           lambda size: _pass_rate_bound(size, 0)),
+                           lambda size: _pass_rate_range_end(size, 0)),
                            exists_in_section=lambda section: section.has_missing_outcomes),
         replace(data_field("pass_rate_high", "Pass rate if every missing outcome passed.",
-                           lambda size: _pass_rate_bound(size, 1)),
+                           lambda size: _pass_rate_range_end(size, 1)),
                            exists_in_section=lambda section: section.has_missing_outcomes),
         Column("every task supports", cell_of_record=lambda size: f"k ≤ {size.n.min()}",
                meaning="Largest k for which every task has enough attempts."),
@@ -315,7 +315,7 @@ def _column_rows(columns: Sequence[DescribedColumn]) -> Iterator[tuple[str, Cell
         yield role, name, truncated_text(choice.value_description, max(room - 14, 20))
 
 
-def _pass_rate_bound(size: ModelSize, at: int) -> Cell:
+def _pass_rate_range_end(size: ModelSize, at: int) -> Cell:
     return size.pass_rate.range_ends[at] if isinstance(size.pass_rate, Estimate) else size.pass_rate
 
 

@@ -134,7 +134,7 @@ def predict_curve(
     further = _model_based_results(
         numbers, [k for k in aim.ks if k > ahead.largest_mostly_known_k], aim.fit_name
     )
-    reaches = () if aim.target is None else (_target_k_result(numbers, aim.target),)
+    reaches = () if aim.target is None else (_k_reaching_target_result(numbers, aim.target),)
     return Prediction(
         rates, numbers, {k: numbers.result_at(k) for k in ks}, tuple(further), reaches
     )
@@ -226,7 +226,7 @@ def _model_based_results(
             )  # fmt: skip
 
 
-def _target_k_result(numbers: _PredictionComputation, target: float) -> Result:
+def _k_reaching_target_result(numbers: _PredictionComputation, target: float) -> Result:
     """The values of k at which the average of models and both limits of the range reach the target.
 
     pass@k reaches the target at the first k at which pass@k is at least the target. For pass^k, the

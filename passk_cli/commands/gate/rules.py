@@ -30,7 +30,7 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.rounding import ROUNDING_TOLERANCE
 from passk_cli.option import Option
 from passk_cli.report.data_types import (
-    PERCENTAGE_POINTS_UNIT_COLUMN,
+    NUMBER_IN_POINTS_FORMAT,
     Column,
     Estimate,
     PhraseCell,
@@ -959,12 +959,12 @@ def _change_fields(estimate: Estimate) -> dict[str, Any]:
         return {"did": "changed", "size": "an unknown amount"}
     even = low is not None and high is not None and low <= 0 <= high
     if even or abs(value) < ROUNDING_TOLERANCE:
-        size = PhraseCell(((replace(estimate, signed=True), PERCENTAGE_POINTS_UNIT_COLUMN),))
+        size = PhraseCell(((replace(estimate, signed=True), NUMBER_IN_POINTS_FORMAT),))
         return {"did": "changed", "size": size, "even": even}
     if value < 0:
         value, (low, high) = -value, (None if x is None else -x for x in (high, low))
     size = PhraseCell(
-        ((Estimate(value, low=low, high=high, unit=estimate.unit), PERCENTAGE_POINTS_UNIT_COLUMN),)
+        ((Estimate(value, low=low, high=high, unit=estimate.unit), NUMBER_IN_POINTS_FORMAT),)
     )
     return {"did": "rose" if value == estimate.value else "fell", "size": size}
 

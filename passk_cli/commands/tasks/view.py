@@ -358,24 +358,24 @@ class TaskList(ReportSection[Result]):
         Column("attempts", "strip", field_name="attempts",
                cell_of_record=lambda fact: shorten_strip(fact.extra_fields["attempts"]),
                exists_in_section=lambda section: section.is_attempt_order_known
-               and section.always_rate_threshold is None,
+               and section.tested_min_true_rate is None,
                meaning="Outcomes of the attempts in the order in which they were made: + for"
                " passed, - for failed."),
         Column("pass rate", "share", cell_of_record=lambda fact: fact.estimate,
                meaning="Share of the attempts that passed, with Clopper–Pearson limits."),
         Column("class", field_name="class", cell_of_record=lambda fact: fact.extra_fields["class"],
-               exists_in_section=lambda section: section.always_rate_threshold is None,
+               exists_in_section=lambda section: section.tested_min_true_rate is None,
                meaning="flaky (some attempts passed and some failed), passed every attempt, failed"
                " every attempt, or missing (only another model has attempts)."),
-        Column("above {0}", repeated_items=lambda section: [f"{section.always_rate_threshold:g}"]
-            if section.always_rate_threshold else [],
+        Column("above {0}", repeated_items=lambda section: [f"{section.tested_min_true_rate:g}"]
+            if section.tested_min_true_rate else [],
                cell_of_record=lambda fact, rate: "shown" if fact.extra_fields["above_shown"]
                else "not shown",
                example="0.95",
                meaning="Whether the attempts show that the true pass rate of the task is above this"
                " rate."),
         Column("more passes",
-            exists_in_section=lambda section: section.always_rate_threshold is not None,
+            exists_in_section=lambda section: section.tested_min_true_rate is not None,
                cell_of_record=lambda fact: "many"
                if fact.extra_fields["passes_needed"] >= MAX_FURTHER_ATTEMPTS // 2
                else f"{fact.extra_fields['passes_needed']:,}",
@@ -389,7 +389,7 @@ class TaskList(ReportSection[Result]):
                           " show that the true pass rate is above the rate."),
     )  # fmt: skip
 
-    always_rate_threshold: float | None
+    tested_min_true_rate: float | None
 
     @property
     def has_several_models(self) -> bool:
@@ -403,24 +403,24 @@ class TaskList(ReportSection[Result]):
         return (record,)
 
     answers = (
-        Answer("shown-to-pass", lambda section: section.always_rate_threshold is not None,
+        Answer("shown-to-pass", lambda section: section.tested_min_true_rate is not None,
                "{shown} of {pairs} {shown:is|are} shown to pass above {rate}; a task without a"
                " failure needs {needed:attempt} to show such a rate."),
     )  # fmt: skip
 
     @property
     def sentence_fields(self) -> Mapping[str, Any]:
-        assert self.always_rate_threshold is not None
+        assert self.tested_min_true_rate is not None
         noun = "model–task pair" if self.has_several_models else "task"
         return {
             "shown": sum(bool(fact.extra_fields["above_shown"]) for fact in self.records),
-            "pairs": plural(len(self.records), noun), "rate": f"{self.always_rate_threshold:g}",
-            "needed": int(further_passes_needed(0, 0, self.always_rate_threshold,
+            "pairs": plural(len(self.records), noun), "rate": f"{self.tested_min_true_rate:g}",
+            "needed": int(further_passes_needed(0, 0, self.tested_min_true_rate,
                 self.study.confidence.level)),
         }  # fmt: skip
 
     def footer_parts(self) -> Iterator[str]:
-        if self.always_rate_threshold is not None:
+        if self.tested_min_true_rate is not None:
             yield tasks_and_attempts([len(self.study.counts.tasks)], self.study.counts.n.tolist())
             yield f"shown: one-sided {100 * self.study.confidence.level:g} % limit"
 
@@ -432,7 +432,7 @@ class TaskList(ReportSection[Result]):
         )
 
     def tables(self) -> Iterator[Table]:
-        title = self.title if self.always_rate_threshold is None else ""
+        title = self.title if self.tested_min_true_rate is None else ""
         yield replace(
             self.table(self.records, title), visibility=ALWAYS if self.rows_without_full else FULL
         )
@@ -440,7 +440,7 @@ class TaskList(ReportSection[Result]):
     def plots(self) -> tuple[Plot, ...]:
         return (
             heat_maps(self.study)
-            if self.has_several_models or self.always_rate_threshold is not None
+            if self.has_several_models or self.tested_min_true_rate is not None
             else ()
         )
 

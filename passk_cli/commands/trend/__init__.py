@@ -36,7 +36,7 @@ class TrendOptions:
 
     metrics: Annotated[str, Option(
         "-m --metric", "NAME", "Metric to follow: pass@1, cost, tokens, duration or turns.",
-        parse="passk_cli.commands.trend.view:parse_history_metric",
+        parse="passk_cli.commands.trend.view:parse_metric_of_histories",
         detail="You can also use tokens_in, tokens_out, and medians such as median-cost. For costs,"
         " record the runs with passk record --with cost. Default: pass@1.",
     )] = "pass@1"  # fmt: skip

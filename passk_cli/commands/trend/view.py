@@ -302,10 +302,10 @@ RUN_EFFECT_ANSWERS = (
 )  # fmt: skip
 
 
-def parse_history_metric(name: str) -> str:
+def parse_metric_of_histories(name: str) -> str:
     """Parse the value of --metric, or raise a ParameterError if a history lacks the metric.
 
-    >>> parse_history_metric("Median-Cost")
+    >>> parse_metric_of_histories("Median-Cost")
     'median-cost'
     """
     if "," in name:

@@ -52,7 +52,7 @@ class RunProgress(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TaskCountingOrder:
+class InterimLookTaskOrder:
     """The order in which interim looks count the tasks.
 
     task_names : names of the tasks in order. With COMPLETION_ORDER, only the tasks that earlier
@@ -69,7 +69,7 @@ class TaskCountingOrder:
     def from_options(
         cls, names: Sequence[str], counts: Counts, quarantine: Collection[str],
         total_tasks: int | None, attempts: int | None = None,
-    ) -> TaskCountingOrder:  # fmt: skip
+    ) -> InterimLookTaskOrder:  # fmt: skip
         """Use the order of --order or, without this option, the order of the dataset in the files.
 
         attempts : planned attempts per task, or None to check only that an order is known.

@@ -31,8 +31,8 @@ from passk_cli.commands.watch.interim_looks import (
 from passk_cli.commands.watch.task_order import (
     DATASET,
     LIST,
+    InterimLookTaskOrder,
     RunProgress,
-    TaskCountingOrder,
     attempt_counts_by_task_and_model,
     last_attempt_positions,
 )
@@ -425,7 +425,7 @@ class WatchRunner(CommandRunner, WatchOptions):
 
         gate = self.gate_runner(options)
         study = gate.read_analysis(options, read_run)
-        order = TaskCountingOrder.from_options(
+        order = InterimLookTaskOrder.from_options(
             self.order, study.counts, self.quarantine, self.planned, self.attempts
         )
         if study.baseline is None:
@@ -446,7 +446,7 @@ class WatchRunner(CommandRunner, WatchOptions):
         )
         if order.order_source == COMPLETION_ORDER:
             counts_by_line = read_run(replace(gate.request(options), attempts=("line",)))
-            order = TaskCountingOrder(
+            order = InterimLookTaskOrder(
                 looks.counted_task_names,
                 COMPLETION_ORDER,
                 last_attempt_positions(counts_by_line, models),
@@ -476,7 +476,7 @@ class WatchRunner(CommandRunner, WatchOptions):
         )  # fmt: skip
 
     def require_sufficient_data(self, options: SharedOptions, counts: Counts) -> None:
-        TaskCountingOrder.from_options(self.order, counts, self.quarantine, self.planned)
+        InterimLookTaskOrder.from_options(self.order, counts, self.quarantine, self.planned)
 
     def gate_runner(self, options: SharedOptions) -> GateRunner:
         """A runner of passk gate with the same rules, in which baseline tasks may be missing.

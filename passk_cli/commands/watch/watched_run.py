@@ -13,8 +13,8 @@ from passk_cli.commands.gate.runner import GateRunner
 from passk_cli.commands.watch.interim_looks import InterimLook, WatchPlan, outcome_digest
 from passk_cli.commands.watch.task_order import (
     AttemptCountByTaskAndModel,
+    InterimLookTaskOrder,
     RunProgress,
-    TaskCountingOrder,
 )
 from passk_cli.errors import DataError
 from passk_cli.inference.alpha_spending import (
@@ -50,7 +50,7 @@ class WatchedRun:
     gate_runner: GateRunner
     study: Analysis
     plan: WatchPlan
-    order: TaskCountingOrder
+    order: InterimLookTaskOrder
     attempts_made: AttemptCountByTaskAndModel
 
     @property

@@ -25,7 +25,7 @@ from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import ATTEMPT_FACT_ROLES, ROLES, TRUTH_ROLE, outcome_verdict_sql
 from passk_cli.files.sources.source import fetch_rows
 from passk_cli.outcomes.attempts import AttemptValuesByCell
-from passk_cli.outcomes.counts import AttemptNumberFacts, Counts
+from passk_cli.outcomes.counts import AttemptsMadeAndLastOutcomes, Counts
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def with_attempt_facts(query: AttemptFactQueries, counts: Counts) -> Counts:
     for role in query.statement.request.attempts:
         values = _role_values(query, counts, role)
         if role == "solution" and similarity is not None:
-            values = _merge_near_duplicates(query, values, similarity)
+            values = _with_one_key_for_near_duplicates(query, values, similarity)
         attempts["attempt" if role == "line" else role] = values
     return replace(counts, attempts=attempts)
 
@@ -138,7 +138,7 @@ FROM attempt_values GROUP BY cell"""
         and highest.max(initial=0) < 1_000_000
     ):
         attempts_made[cell] = np.maximum(attempts_made[cell], np.floor(highest) + 1 - lowest.min())
-    return replace(counts, attempt_number_facts=AttemptNumberFacts(attempts_made, last))
+    return replace(counts, attempt_number_facts=AttemptsMadeAndLastOutcomes(attempts_made, last))
 
 
 def with_attempt_order_if_known(query: AttemptFactQueries, counts: Counts) -> Counts:
@@ -239,7 +239,7 @@ def _role_values(query: AttemptFactQueries, counts: Counts, role: str) -> Attemp
     return attempts.with_new_cell_indices(np.arange(cells), cells) if lost.any() else attempts
 
 
-def _merge_near_duplicates(
+def _with_one_key_for_near_duplicates(
     query: AttemptFactQueries, solutions: AttemptValuesByCell, similarity: float
 ) -> AttemptValuesByCell:
     """Give near-duplicate solutions the same key."""

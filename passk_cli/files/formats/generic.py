@@ -39,7 +39,7 @@ from passk_cli.files.roles import (
     role_name_strength,
     usual_columns,
 )
-from passk_cli.files.sources.source import SUPPORTED_PACKING_SUFFIXES
+from passk_cli.files.sources.source import READABLE_COMPRESSION_SUFFIXES
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import first_few, truncated_text
@@ -535,7 +535,9 @@ def _is_single_record(file: File) -> bool:
         return len(file.start_text.encode()) >= 1 << 16
     # A file named .jsonl with a single line contains JSON lines and is not a JSON document.
     ends = tuple(
-        f"{end}{packed}" for end in (".jsonl", ".ndjson") for packed in SUPPORTED_PACKING_SUFFIXES
+        f"{end}{packed}"
+        for end in (".jsonl", ".ndjson")
+        for packed in READABLE_COMPRESSION_SUFFIXES
     )
     return not (file.source.name.endswith(ends) and "\n" not in file.start_text.strip())
 

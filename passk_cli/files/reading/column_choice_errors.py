@@ -151,7 +151,7 @@ def column_choice_error(
     if error.name == "no-such-column":
         return _misspelled_column_error(error, places[0], request)
     if error.name == "no-role-column":
-        return _nested_field_error(error, places[0], trials)
+        return _error_with_nested_field_fixes(error, places[0], trials)
     if error.name == "bad-outcome" and (request.passes or request.fails):
         return _words_without_option_error(error, places[0], request)
     if error.name == "missing-outcome":
@@ -167,7 +167,7 @@ def column_choice_error(
     )
 
 
-def _nested_field_error(
+def _error_with_nested_field_fixes(
     error: DataError, candidate_set: Candidates, trials: FixTrials
 ) -> PasskError:
     (role,) = error.fixes[0].options["--field"]

@@ -30,7 +30,7 @@ from passk_cli.files.sources.source import (
     BYTE_ORDER_MARK,
     DATA_FORMAT_SUFFIXES,
     HEAD_BYTES,
-    SUPPORTED_PACKING_SUFFIXES,
+    READABLE_COMPRESSION_SUFFIXES,
     Source,
     detect_compression,
     detect_encoding,
@@ -51,7 +51,7 @@ from passk_cli.text import decode_file_name, public_url
 ROWS, UNNAMED = "<rows>", "model"
 # _COMPRESSION_SUFFIXES lists the suffixes of packed files. _COMPRESSION_SUFFIXES also includes
 # unsupported compression formats, so that passk reports an error for such files.
-_COMPRESSION_SUFFIXES = (*SUPPORTED_PACKING_SUFFIXES, ".bz2", ".xz", ".lz4")
+_COMPRESSION_SUFFIXES = (*READABLE_COMPRESSION_SUFFIXES, ".bz2", ".xz", ".lz4")
 _RESULT_SUFFIXES = tuple(
     suffix + packed for suffix in DATA_FORMAT_SUFFIXES for packed in _COMPRESSION_SUFFIXES
 )

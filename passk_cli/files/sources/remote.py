@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 from passk_cli.activity import report_activity
 from passk_cli.cleanup import disk_full_error, temporary_folder
 from passk_cli.errors import DataError, ParameterError, PasskError
-from passk_cli.files.sources.source import DATA_FORMAT_SUFFIXES, SUPPORTED_PACKING_SUFFIXES
+from passk_cli.files.sources.source import DATA_FORMAT_SUFFIXES, READABLE_COMPRESSION_SUFFIXES
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import public_url
 from passk_cli.version import __version__
@@ -163,7 +163,7 @@ def _list_addresses_and_whether_named(address: str) -> tuple[list[str], bool]:
         ends = tuple(
             suffix + packed
             for suffix in DATA_FORMAT_SUFFIXES
-            for packed in SUPPORTED_PACKING_SUFFIXES
+            for packed in READABLE_COMPRESSION_SUFFIXES
         )
         inside = sorted(name for name in system.find(path) if name.endswith(ends))
         if not inside:

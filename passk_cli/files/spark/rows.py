@@ -12,7 +12,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.roles import find_column_and_keys
 from passk_cli.files.sources import remote
 from passk_cli.files.sources.arguments import split_label
-from passk_cli.files.sources.source import SUPPORTED_PACKING_SUFFIXES, Source
+from passk_cli.files.sources.source import READABLE_COMPRESSION_SUFFIXES, Source
 from passk_cli.files.spark.session import COUNT_LOCALLY_FIX, NotOnSparkError
 from passk_cli.files.toml_map import ColumnMap
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
@@ -182,7 +182,7 @@ def _checked_spark_uri(address: str) -> str:
 
 
 def _suffix(uri: str) -> str:
-    for packed in SUPPORTED_PACKING_SUFFIXES[1:]:
+    for packed in READABLE_COMPRESSION_SUFFIXES[1:]:
         uri = uri.removesuffix(packed)
     return uri.rpartition(".")[2].lower()
 
