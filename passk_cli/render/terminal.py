@@ -31,9 +31,11 @@ from passk_cli.render.style import (
 )
 from passk_cli.report.data_types import WIDE, Cell, Column, Estimate, OptionHint, Report, Table
 from passk_cli.text import (
+    NameList,
     balance_lines,
     display_width,
     first_few,
+    names_that_fit,
     plural,
     printable,
     short_names,
@@ -61,6 +63,7 @@ _COLOUR_BY_VERDICT = {
 # is at least _READABLE characters wide, and a column with names is at least _SHORTEST characters
 # wide.
 _NARROWEST, _READABLE, _SHORTEST = 8, 14, 16
+_MIN_NAME_LIST_WIDTH = 28
 # A table with intervals below their estimates has at most _MAX_ROWS_WITH_STACKED_INTERVALS rows.
 _MAX_ROWS_WITH_STACKED_INTERVALS = 10
 # Without --full, a report and its first messages together have at most _SCREEN_LINES lines, unless
@@ -170,6 +173,7 @@ def _fit_table(
     ):
         columns = _formatted_columns(table, less, few)
     places = _important_columns(table, columns, width, answer)
+    places = _with_shorter_name_lists(columns, table, places, width)
     _cut_names(columns, table, places, width)
     _wrap_widest_column(columns, table, places, width)
     hidden = [table.columns[i].header for i in all_places if i not in places]
@@ -256,6 +260,23 @@ def _cut_names(columns: FormattedColumns, table: Table, places: Sequence[int], w
         short = dict(zip(column_names, short_names(column_names, room), strict=True))
         lines = (short.get(text) or "\n".join(wrap_text(text, room)) for text in texts[i])
         columns[i] = (name, [(line, "") for line in lines])
+
+
+def _with_shorter_name_lists(
+    columns: FormattedColumns, table: Table, places: list[int], width: int
+) -> list[int]:
+    """The places, with one more column if its lists of names fit with fewer names."""
+    room = width - _total_width(columns, places) - 2
+    hidden = [i for i in range(len(table.columns)) if i not in places]
+    lists = [i for i in hidden if any(isinstance(row[i], NameList) for row in table.rows)]
+    if not lists or room < _MIN_NAME_LIST_WIDTH:
+        return places
+    texts = [getattr(row[lists[0]], "all_names", str(row[lists[0]])) for row in table.rows]
+    joint = ", " if any(", " in text for text in texts) else " "
+    names = (names_that_fit(text.split(joint), room - len(" and 1,000 more"), joint)
+             for text in texts)  # fmt: skip
+    columns[lists[0]] = (columns[lists[0]][0], [(text, "") for text in names])
+    return sorted([*places, lists[0]])
 
 
 def _stays_on_one_line(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
