@@ -96,8 +96,8 @@ class ChartOptions:
     " lines.")] = False
     highlight: Annotated[tuple[str, ...], Option(
         "--highlight", "MODEL", "Colour only these models.",
-        detail="Names of models, or patterns such as 'gpt-*'. By default, if there are more than 8"
-        " models, only the best 5 models are coloured. Repeatable.")] = ()
+        detail="MODEL is the name of a model, or a pattern such as 'gpt-*'. Without this option,"
+        " passk colours only the best 5 models if there are more than 8 models. Repeatable.")] = ()
     panel: Annotated[str, Option(
         "--panel", "COLUMN", "Draw a separate panel for each value of a --by column.")] = ""
     # fmt: on
@@ -181,7 +181,7 @@ class OutputOptions:
         "-o --output", "FILE", "Write the result to this file.",
         detail="passk writes a file completely or not at all. If you repeat this option, the suffix"
         " of each file sets the file's format. For a file with an unknown suffix, -f sets the"
-        " format. Use - for stdout.")] = ()
+        " format. Use - to write to stdout.")] = ()
     digits: Annotated[int | None, Option(
         "--digits", "N", "Number of decimal places for shares (default: 3, or 1 for percentages).",
         low=0, high=15,

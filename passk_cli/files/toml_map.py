@@ -49,8 +49,7 @@ _OUTCOME_OPTIONS = ("outcome", "all_of", "passes", "fails", "threshold")
 MAP_USED_NOTE = DiagnosticType(
     "mapped", NOTE,
     "{map} defines the roles of the columns",
-    meaning="A map defines which column contains the task, the outcome and so on. passk reads the"
-    " file"
+    meaning="A map defines the role of each column, such as task or outcome. passk reads the file"
     " passk.toml next to the data, or the file that you name with --map.",
     why="If the map is wrong, passk reads the wrong columns. Options on the command line take"
     " precedence over a map.",
@@ -62,8 +61,8 @@ SKIPPED_UNMAPPED_FILES_NOTE = DiagnosticType(
     "passk skipped {count:file} that {map} does not cover: {files}",
     "to read a skipped file, name it, or add it to the key 'files' of the map",
     meaning="The keys `files` and `has` of a map select the files that the map covers.",
-    why="passk does not read files of a folder that the map does not cover, so the attempts in"
-    " these files are missing from the result.",
+    why="If a map does not cover a file in a folder, the attempts in the file are missing from the"
+    " result.",
     advice="To read a skipped file, name it on the command line, or add it to the key 'files' of"
     " the map.",
     example="note[unmapped-files]: passk skipped 2 files that passk.toml does not cover: a.csv,"

@@ -30,15 +30,15 @@ UNEVEN_ATTEMPTS = DiagnosticType(
     SuggestedFix({"--exclude-model": ("{names}",)}, "leaves out the incomplete models"),
     meaning="Some models have fewer attempts than the other models, which all have the same number"
     " of attempts at every task.",
-    why="A model has too high a pass rate if its failures are missing. If attempts were lost by"
-    " chance, tasks with fewer attempts are as hard as complete tasks. If failures were left out,"
-    " tasks with fewer attempts are harder. passk calls a task hard if the pass rate of the other"
-    " models at this task is below their median, and Fisher's exact test compares the share of hard"
-    " tasks. The model's own rates do not show lost failures, because a task that always passes has"
-    " no failure to lose.",
-    advice="Find out why attempts are missing, and complete the run. If you want to leave the"
-    " incomplete models out, use `--exclude-model`. If you want passk to stop unless every task has"
-    " N attempts, use `--attempts N`.",
+    why="If failures of a model are missing, the pass rate of the model is too high. If attempts"
+    " were lost by chance, tasks with fewer attempts are as hard as complete tasks. If failures"
+    " were left out, tasks with fewer attempts are harder. passk calls a task hard if the pass rate"
+    " of the other models at the task is below the median over all tasks. Fisher's exact test"
+    " compares the shares of hard tasks. passk uses the pass rates of the other models, because"
+    " missing failures also change the model's own pass rates.",
+    advice="Find out why attempts are missing, and complete the run. If you want to leave out the"
+    " incomplete models, use `--exclude-model`. With `--attempts N`, passk stops if a task does not"
+    " have exactly N attempts.",
     example="warning[uneven-attempts]: team3 (73 of 500), team5 (20 of 500) lack attempts: all"
     " other models have 5 attempts per task; 38 of the 48 tasks at which team3 lacks attempts are"
     " hard for the other models, compared with 12 of its 52 other tasks (p < 0.0001);"

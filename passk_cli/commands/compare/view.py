@@ -133,12 +133,12 @@ _CHANGE_WORD_BY_VERDICT = {BETTER: "higher", WORSE: "lower"}
 
 PAIRS_NOT_COMPARED_WARNING = DiagnosticType(
     "pairs-not-compared", WARNING, "{pairs:pair} cannot be compared at {metric}: {reason}",
-    meaning="For some pairs of models, the result contains no difference and no test at the metric"
-    " in the message. passk cannot compare two models if they share no task, or if one model has"
-    " fewer than k attempts at some task.",
+    meaning="passk does not compare some pairs of models at the metric in the message. passk cannot"
+    " compare two models if they share no task, or if one model has fewer than k attempts at some"
+    " task.",
     why="The ranking and the number of tests include only the pairs that passk can compare.",
     advice="If models have too few attempts at some tasks, use `--short-tasks drop` to compare the"
-    " models at the remaining tasks. If the models share no task, check with `passk describe`"
+    " models on the remaining tasks. If the models share no task, check with `passk describe`"
     " whether the files use the same task names.",
     example="passk compare sample_data/costs.csv sample_data/agents.jsonl -k 1\n"
     "warning[pairs-not-compared]: 24 pairs cannot be compared at pass@1: the models share no"
@@ -151,7 +151,7 @@ BASELINE_NOT_IN_GROUPS_WARNING = DiagnosticType(
     " the baseline.",
     why="The result contains no difference for a group without the baseline, even if the group"
     " contains all other models.",
-    advice="Run the baseline on the groups that lack it, or choose a baseline that is in all"
+    advice="Add attempts of the baseline to each group, or choose a baseline with attempts in all"
     " groups.",
     example="passk compare sample_data/cruxeval.jsonl.gz -k 1 --by temperature --baseline"
     " codellama-7b --where \"temperature < 0.5 OR model <> 'codellama-7b'\"\n"
@@ -164,8 +164,8 @@ FEW_TASKS_DECIDE_WARNING = DiagnosticType(
     " {rest:=share} and not significant{?more|; likewise {more:more difference}}",
     meaning="If you left out about 1 % of the tasks, a significant difference would shrink to less"
     " than half of its size and would no longer be significant.",
-    why="If the deciding tasks are mislabelled, or of a kind that is rare in the benchmark, the"
-    " difference tells you little about the models.",
+    why="If the deciding tasks are mislabelled or unusual, the difference is weak evidence that one"
+    " model is better.",
     advice="Look at the attempts at the deciding tasks before you report the difference."
     " `--exclude-task TASKS` shows the result without the tasks that you name.",
     example="warning[few-tasks-decide]: few tasks decide the verdict about alpha against beta at"
@@ -179,7 +179,7 @@ UNADJUSTED_GROUPS_NOTE = DiagnosticType(
     why="With every additional group, it becomes more likely that two models differ significantly"
     " by chance. With 20 groups and a significance level of 5 %, you can expect one false"
     " positive.",
-    advice="Use `--adjust min-p`, which limits false positives over all groups together.",
+    advice="Use `--adjust min-p`, which limits false positives across all groups.",
     example="passk compare sample_data/cruxeval.jsonl.gz -k 1 --by temperature --adjust none\n"
     "note[unadjusted-groups]: 2 groups are compared without adjustment, so expect false positives",
 )  # fmt: skip

@@ -59,8 +59,8 @@ _FRONTIER, _LOG = ("frontier", "frontier of all groups"), 4
 _MAX_NAMED_FRONTIER_MODELS = 7
 _WHICH_TASKS_ARE_USED = (
     "Each row of the table uses all tasks of its model. Comparisons of pairs and the frontier use"
-    " only the tasks that all models have. If all models share fewer than two tasks, each pair uses"
-    " the tasks that both of its models have, and there is no frontier."
+    " only the tasks that all models have. If all models share fewer than two tasks, passk compares"
+    " each pair on the tasks that both models have, and shows no frontier."
 )
 _CHEAPER_TASKS_REASON = "A model that was tested on cheaper tasks looks cheaper."
 _SAME_TASKS_ADVICE = (
@@ -72,11 +72,11 @@ FEW_TASKS_COST_WARNING = DiagnosticType(
     "intervals of costs may be too narrow; add tasks",
     "If x is the mean cost of a task, the effective number of tasks is (Σx)² / Σx². In this data,"
     " the effective number of tasks is below 10 and below a quarter of the number of tasks.",
-    why="Your sample of tasks may contain too few of the expensive tasks. In simulations, 1 in 20"
-    " or 1 in 50 tasks cost 50 or 100 times as much as an ordinary task. In simulations with a few"
-    " expensive tasks, intervals of costs contained the true cost in 31 to 66 % of runs with 20"
-    " tasks, 63 to 97 % with 60 tasks and 86 to 96 % with 100 tasks. passk cannot detect this"
-    " problem if a run contains no expensive task.",
+    why="Your sample of tasks may contain too few expensive tasks. In simulations, 1 in 20 or 1 in"
+    " 50 tasks cost 50 or 100 times as much as an ordinary task. With 20 tasks, intervals of costs"
+    " contained the true cost in 31 to 66 % of the simulated runs. With 60 tasks, intervals"
+    " contained the true cost in 63 to 97 % of the simulated runs, and with 100 tasks in 86 to 96"
+    " %. If a run contains no expensive task, passk cannot detect that an interval is too narrow.",
     advice="Add tasks. More attempts at the same tasks do not make intervals of costs reliable.",
     example="warning[few-tasks-cost]: about 2 tasks of 40 cause most of the cost of alpha;"
     " intervals of costs may be too narrow; add tasks",

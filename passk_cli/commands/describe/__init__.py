@@ -32,8 +32,8 @@ class DescribeOptions:
         "--init", "FILE", "Write a map of the columns and ask about uncertain columns.",
         file_use="written",
         detail="A map defines the meaning of columns. passk reads passk.toml next to the data, or"
-        " the file of --map. If passk cannot ask you, it writes a draft in which the uncertain"
-        " columns are commented out. passk never overwrites a file.")] = None
+        " the file that you name with --map. If passk cannot ask you, it writes a draft in which"
+        " the uncertain columns are commented out. passk never overwrites a file.")] = None
     no_input: Annotated[bool, Option(
         "--no-input", help="Let --init write a draft without asking questions.")] = False
     # fmt: on

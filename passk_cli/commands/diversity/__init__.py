@@ -35,7 +35,7 @@ class DiversityOptions:
     normalise: Annotated[str, Option(
         "--normalise", help="How to compare solutions", choices=NORMALISE_CHOICES,
         detail="With none, passk compares solutions without changing them. With space, passk"
-        " replaces all white space by single spaces. With python, passk removes comments,"
+        " replaces all white space by single spaces. With python, passk ignores comments,"
         " docstrings and layout.")] = "none"
     similarity: Annotated[float | None, Option(
         "--similarity", "X", "Treat solutions with a similarity of at least X as equal.",

@@ -80,11 +80,11 @@ WHOLE_GATE = "the whole gate"
 NOT_REHEARSED_WARNING = DiagnosticType(
     "not-rehearsed", WARNING,
     "passk cannot simulate {metrics}, because the simulation contains only passes and failures",
-    meaning="The simulation contains only passes and failures. Metrics of scores, answers or"
-    " solutions, and gain@k, also depend on other data.",
-    why="If passk cannot simulate the metric of a rule, the rehearsal does not show the rule's"
-    " false alarms and detected drop. Even without a simulation, the gate judges the rule on the"
-    " real run.",
+    meaning="The simulation contains only passes and failures. gain@k and the metrics of scores,"
+    " answers or solutions also depend on other data.",
+    why="If passk does not simulate the metric of a rule, the rehearsal cannot show how often the"
+    " rule fails by mistake, or which drop the rule detects. The gate can check the rule on the"
+    " real run without a simulation.",
     example="warning[not-rehearsed]: passk cannot simulate maj@1, because the simulation"
     " contains only passes and failures",
 )  # fmt: skip
@@ -93,9 +93,9 @@ RANGE_METRIC_UNREHEARSED_WARNING = DiagnosticType(
     "passk does not simulate {metrics}, because the range takes too long to compute",
     meaning="The range of a metric such as cover@0.8 takes too long to compute for hundreds of"
     " simulated runs.",
-    why="If passk cannot simulate the metric of a rule, the rehearsal does not show the rule's"
-    " false alarms and detected drop. Even without a simulation, the gate judges the rule on the"
-    " real run.",
+    why="If passk does not simulate the metric of a rule, the rehearsal cannot show how often the"
+    " rule fails by mistake, or which drop the rule detects. The gate can check the rule on the"
+    " real run without a simulation.",
     example="warning[ranges-not-rehearsed]: passk does not simulate cover@0.8, because the range"
     " takes too long to compute",
 )  # fmt: skip
@@ -106,9 +106,9 @@ ONE_ATTEMPT_WARNING = DiagnosticType(
     meaning="With one attempt per task, the data show the mean pass rate, but not how much tasks"
     " differ. The rehearsal draws the success rates of the tasks from a prior distribution with the"
     " mean pass rate of the data.",
-    why="If tasks differ more or less than in the prior distribution, the rate of false alarms and"
-    " the detected drop are inaccurate.",
-    advice="If you need exact numbers, make at least two attempts per task.",
+    why="If your tasks differ more or less than the prior distribution assumes, the false-alarm"
+    " rate and the detected drop are inaccurate.",
+    advice="If you need accurate numbers, make at least two attempts per task.",
     example="warning[one-attempt-rehearsed]: one attempt does not show the success rate of a task,"
     " so the rehearsal uses a prior distribution",
 )  # fmt: skip

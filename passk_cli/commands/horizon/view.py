@@ -68,38 +68,38 @@ EXTRAPOLATED_HORIZONS_WARNING = DiagnosticType(
 )  # fmt: skip
 NO_HORIZON_WARNING = DiagnosticType(
     "no-horizon", WARNING, "there is no {rate} horizon for {models}: {reason}", "",
-    meaning="passk can compute a horizon only if there are passes and failures, tasks of different"
-    " lengths, and a success rate that decreases with the length.",
-    why="The table and the charts contain no horizon of the models that the message names.",
+    meaning="passk can compute a horizon only if some attempts pass, some attempts fail, and longer"
+    " tasks have lower success rates.",
+    why="The table and the charts contain no horizon for the models that the message names.",
     advice="Add shorter tasks if no attempt passes, and longer tasks if every attempt passes.",
 )  # fmt: skip
 NO_TASK_LENGTH_WARNING = DiagnosticType(
     "no-length", WARNING,
     "{tasks:task} without a length above 0 {tasks:is|are} left out: {names}", "",
     meaning="passk leaves out tasks that have no length in minutes, or a length that is not above"
-    " 0. Horizons do not use the attempts at tasks without a length.",
-    why="If the tasks without a length are unusually hard or easy, they would change the horizons.",
-    advice="Fill in the lengths, or use `--field minutes=COLUMN` to name the column with the"
+    " 0. passk computes horizons without the attempts at tasks that have no length.",
+    why="If the tasks without a length are unusually hard or easy, leaving out these tasks changes"
+    " the horizons.",
+    advice="Add the missing lengths, or use `--field minutes=COLUMN` to name the column with the"
     " lengths.",
 )  # fmt: skip
 FEW_FAMILIES_WARNING = DiagnosticType(
     "few-families", WARNING,
     "the intervals of {models} may be too narrow because tasks are in fewer than {least} families"
     " ({families})", "",
-    meaning="The bootstrap draws families with replacement. If there are few families, the"
+    meaning="The bootstrap draws families of tasks with replacement. If there are few families, the"
     " bootstrap underestimates the variation between families.",
     why="In simulations with 2 to 10 families of 40 similar tasks, 95 % intervals contained the"
-    " true 50 % horizon in 76 to 92 % of the cases, and the true 80 % horizon in 77 to 87 %"
-    " (benchmarks/horizon.md).",
+    " true 50 % horizon in 76 to 92 % of the cases. The intervals contained the true 80 % horizon"
+    " in 77 to 87 % of the cases (benchmarks/horizon.md).",
     advice="Add tasks of other families. If you cannot add families, report that the intervals may"
     " be too narrow.",
 )  # fmt: skip
 UNDATED_MODELS_WARNING = DiagnosticType(
     "undated-models", WARNING, "the doubling time leaves out {models} without a release date",
     "write dates like 2025-02-24",
-    meaning="passk computes the doubling time from a line that it fits to the horizons of the"
-    " models against their release dates. Some models have no release date, or a release date that"
-    " is not a valid date.",
+    meaning="To compute the doubling time, passk fits a line to the horizons and release dates of"
+    " the models. Some models have no release date, or an invalid release date.",
     why="If a model without a date had the longest horizon at its release, its date would change"
     " the fitted line and the doubling time.",
     advice="Write the release date of each model in the form 2025-02-24.",

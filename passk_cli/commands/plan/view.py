@@ -66,12 +66,12 @@ _CURVE_POINTS = 20
 
 UNPLANNED_METRICS_WARNING = DiagnosticType(
     "unplanned-metrics", WARNING, "the plan leaves out {metrics} of {models}: {reason}",
-    meaning="The pilot must show how a metric differs from task to task. A pilot does not show"
-    " differences between tasks if it has too few attempts, only one task or cluster, or the same"
-    " value at every task.",
-    why="The plan contains no table and no rows for a metric that the pilot does not support.",
-    advice="Depending on the reason, choose harder or easier tasks for the pilot, or make more"
-    " attempts.",
+    meaning="To plan a metric, passk estimates from the pilot how much the metric varies between"
+    " tasks. passk cannot estimate the variation if the pilot has too few attempts, only one task"
+    " or cluster, or the same value at every task.",
+    why="The plan contains no table and no rows for a metric that passk cannot plan.",
+    advice="If every task has the same value, choose harder or easier tasks for the pilot. If the"
+    " pilot has too few attempts, make more attempts per task.",
     example="warning[unplanned-metrics]: the plan leaves out pass@1 of gpt-5.5: every task has the"
     " value 1, so the spread of new tasks is unknown",
 )  # fmt: skip
@@ -79,10 +79,9 @@ UNCERTAIN_CORRELATION_NOTE = DiagnosticType(
     "uncertain-correlation", NOTE,
     "the correlation of {models:and} is uncertain at {metric}: to detect {points} points, you need"
     " {few} to {many:task}", "a pilot with more tasks narrows this range",
-    "The number of tasks that you need depends on the correlation between the true success rates of"
-    " the two models over tasks. The pilot estimates the correlation between the two models. The"
-    " message contains the numbers of tasks for the two ends of the 95 % interval of the"
-    " correlation.",
+    "The number of tasks that you need depends on the correlation of the two models' true success"
+    " rates across tasks. passk estimates the correlation from the pilot. The message shows how"
+    " many tasks you need at each end of the 95 % interval of the correlation.",
     why="If you plan with the estimated correlation only, you may run too few tasks to detect the"
     " difference.",
     advice="Add tasks to the pilot, or plan with the larger number of tasks.",
@@ -94,11 +93,12 @@ CLUSTERED_PILOT_NOTE = DiagnosticType(
     "because tasks with the same {cluster} are related, {metric} needs {times:=amount} times as"
     " many tasks",
     meaning="Tasks of one cluster are related, for example by a common repository. The factor in"
-    " the message is the ratio of the variances with and without clusters, at the pilot's number of"
-    " attempts.",
+    " the message is the variance with clusters divided by the variance without clusters, for the"
+    " pilot's number of attempts.",
     why="Each task of a cluster adds less information than an independent task.",
     advice="You do not need to do anything, because the plan assumes clusters of the same sizes as"
-    " in the pilot. If you add tasks, tasks from new clusters add more information.",
+    " in the pilot. If you add tasks, tasks from new clusters add more information than tasks from"
+    " existing clusters.",
     example="note[clustered-pilot]: because tasks with the same repository are related, pass@1"
     " needs 2.3 times as many tasks",
 )  # fmt: skip
@@ -107,7 +107,7 @@ ONE_ATTEMPT_PILOT_WARNING = DiagnosticType(
     "the pilot has one attempt per task, so designs with more attempts are empty",
     "make two attempts per task",
     "With one attempt per task, passk cannot separate chance from differences between tasks.",
-    why="The pilot supports only plans with one attempt per task.",
+    why="passk can plan only designs with one attempt per task.",
     advice="Make two attempts at every task of the pilot.",
     example="passk plan sample_data/evalplus.csv.gz\n"
     "warning[one-attempt-pilot]: the pilot has one attempt per task, so designs with more attempts"
@@ -133,8 +133,9 @@ BETA_RATES_ASSUMED_NOTE = DiagnosticType(
 NO_SPREAD_WARNING = DiagnosticType(
     "no-spread", WARNING,
     "{metrics}: tasks of the pilot differ only by chance, so the plan treats them as equally hard",
-    meaning="The estimated variance of true values over tasks is below 0, and the plan uses 0.",
-    why="If tasks really differ, you need more tasks than the plan shows.",
+    meaning="The estimated variance of the true values over tasks is below 0, so the plan uses a"
+    " variance of 0.",
+    why="If the tasks really differ in difficulty, you need more tasks than the plan shows.",
     advice="Use a pilot with more tasks or more attempts per task.",
     example="warning[no-spread]: pass@1: tasks of the pilot differ only by chance, so the plan"
     " treats them as equally hard",
@@ -146,7 +147,7 @@ LARGEST_SPREAD_WARNING = DiagnosticType(
     meaning="The estimated variance of true values over tasks is above the largest possible"
     " variance, which is m (1 − m) for a mean m. At the largest possible variance, each task always"
     " passes or always fails. The plan uses the largest possible variance.",
-    why="If the true spread is smaller, you need fewer tasks than the plan shows.",
+    why="If the true values vary less between tasks, you need fewer tasks than the plan shows.",
     advice="Use a pilot with more tasks.",
     example="passk plan sample_data/counts.csv\n"
     "warning[largest-spread]: pass^10: tasks of the pilot differ as much as possible for their"
@@ -155,22 +156,24 @@ LARGEST_SPREAD_WARNING = DiagnosticType(
 UNCERTAIN_PLAN_WARNING = DiagnosticType(
     "uncertain-plan", WARNING,
     "with {units} in the pilot, planned standard errors of {metric} are uncertain by ±{error} %",
-    meaning="A pilot with few tasks shows only roughly how much the values of tasks vary. The"
+    meaning="A pilot with few tasks shows only roughly how much values vary between tasks. The"
     " percentage in the message is the relative standard error of the planned standard error. The"
     " message shows the percentage for only one metric, and `--full` shows the percentages for all"
     " metrics.",
     why="The number of tasks that you need is uncertain by twice the percentage in the message.",
-    advice="Use a pilot with more tasks, or plan for more tasks than the plan shows.",
+    advice="Use a pilot with more tasks, or run more tasks than the plan shows.",
     example="passk plan sample_data/counts.csv\n"
     "warning[uncertain-plan]: with 40 tasks in the pilot, planned standard errors of pass@1 are"
     " uncertain by ±27 %",
 )  # fmt: skip
 ROUGH_POWER_NOTE = DiagnosticType(
     "rough-power", NOTE, "power and detected differences are only approximate {where}",
-    meaning="The plan predicts power by a normal approximation. In simulations, the normal"
-    " approximation was inaccurate with fewer than 50 tasks, or with a mean within 0.1 of 0 or 1.",
-    why="A design may detect a somewhat larger or smaller difference than the table shows.",
-    advice="To be safe, plan at least 50 tasks, or a few more tasks than the table shows.",
+    meaning="passk predicts power with a normal approximation. In simulations, the normal"
+    " approximation was inaccurate if there were fewer than 50 tasks, or if the mean was within 0.1"
+    " of 0 or 1.",
+    why="The smallest difference that a design detects may be somewhat larger or smaller than in"
+    " the table.",
+    advice="To be safe, use a few more tasks than the table shows.",
     example="passk plan sample_data/answers.csv\n"
     "note[rough-power]: power and detected differences are only approximate below 50 tasks",
 )  # fmt: skip
@@ -180,7 +183,7 @@ MOST_VARIABLE_MODEL_NOTE = DiagnosticType(
     "If the pilot has several models, passk plans each metric for the model with the most variable"
     " values, and for the pair of models with the most variable differences.",
     why="No other model and no other pair of models needs more tasks.",
-    advice="`--model NAME` plans for one model.",
+    advice="If you want to plan for one model, use `--model NAME`.",
     example="passk plan sample_data/evalplus.csv.gz\n"
     "note[pilot-models]: interval widths are planned for Meta-Llama-3-8B, the most variable model;"
     " --model NAME chooses another model",
@@ -188,11 +191,11 @@ MOST_VARIABLE_MODEL_NOTE = DiagnosticType(
 PILOT_COST_NOTE = DiagnosticType(
     "pilot-cost", NOTE, "an attempt of {model} cost {cost} in the pilot{?others|; other models:"
     " {others}}",
-    meaning="The plan uses the mean cost of an attempt in the pilot by the model that the message"
+    meaning="The plan uses the mean cost of the pilot's attempts by the model that the message"
     " names. Every task has the same weight in the mean cost.",
     why="The mean cost is uncertain, and the cost of a run varies around the mean. If you plan to"
     " spend exactly the budget, about half of all runs cost more than the budget.",
-    advice="Keep a reserve, or give the upper limit of the mean cost with `--cost-per-attempt`.",
+    advice="Keep a reserve, or use `--cost-per-attempt` with the upper limit of the mean cost.",
     example="note[pilot-cost]: an attempt of alpha cost $0.274 [0.0956, 0.645] in the pilot; other"
     " models: beta $2.07",
 )  # fmt: skip
@@ -202,10 +205,10 @@ ASSUMED_BUDGET_UNIT_NOTE = DiagnosticType(
         SuggestedFix({"--budget": "{number}usd"}, "means dollars"),
         SuggestedFix({"--budget": "{number}attempts"}, "means attempts"),
     ),
-    "A budget without a unit is in dollars if attempts have a cost, either in the files of the"
-    " pilot or from --cost-per-attempt. If attempts have no cost, a budget without a unit is a"
-    " number of attempts.",
-    why="A budget in dollars and a budget of the same number of attempts lead to different plans.",
+    "A budget without a unit is in dollars if the pilot contains costs, or if you use"
+    " --cost-per-attempt. If the cost of an attempt is unknown, a budget without a unit is a number"
+    " of attempts.",
+    why="A budget of 100 dollars and a budget of 100 attempts lead to different plans.",
 )  # fmt: skip
 SMALL_BUDGET_WARNING = DiagnosticType(
     "small-budget", WARNING,
@@ -223,8 +226,8 @@ NEW_TASKS_FIRST_NOTE = DiagnosticType(
     "At k = 1, the best split of a budget has as many tasks as possible, with one attempt per"
     " task.",
     why="The best split may need more tasks than you have.",
-    advice="If you have only N tasks, use `--max-tasks N`. passk then spends the rest of the budget"
-    " on more attempts per task.",
+    advice="If you have only N tasks, use `--max-tasks N`. With `--max-tasks`, passk spends the"
+    " rest of the budget on more attempts per task.",
     example="passk plan sample_data/tau_airline.csv --budget 5000\n"
     "note[more-tasks-first]: at k = 1, a new task narrows intervals more than another attempt;"
     " --max-tasks N limits the tasks",
@@ -234,13 +237,13 @@ NEW_TASKS_FIRST_NOTE = DiagnosticType(
 NO_TASK_CHOICE_BY_OUTCOMES_NOTE = DiagnosticType(
     "tasks-by-outcomes", NOTE,
     "draw new tasks in the same way as the existing tasks, never by their outcomes",
-    meaning="The plan assumes that you choose new tasks without looking at outcomes, and that you"
-    " repeat all tasks or none.",
+    meaning="The plan assumes that you choose new tasks without looking at outcomes. The plan also"
+    " assumes that you repeat either all tasks or no tasks.",
     why="If you repeat only tasks with failures, or leave out tasks that always pass, the mean no"
-    " longer describes the same tasks. In simulations with tasks chosen by outcome, estimates were"
-    " off by up to 5 points, and root mean squared errors were 1.1 to 2.7 times as large as with"
-    " tasks chosen at random.",
-    advice="Repeat all tasks of the pilot, or repeat none of them.",
+    " longer describes the same tasks. In simulations, estimates were off by up to 5 points if"
+    " tasks were chosen by their outcomes. Root mean squared errors were 1.1 to 2.7 times as large"
+    " as with tasks chosen at random.",
+    advice="Repeat all tasks of the pilot, or repeat no task.",
     example="passk plan sample_data/tau_airline.csv --next\n"
     "note[tasks-by-outcomes]: draw new tasks in the same way as the existing tasks, never by their"
     " outcomes",

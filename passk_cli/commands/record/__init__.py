@@ -31,7 +31,7 @@ class RecordOptions:
 
     # fmt: off
     to: Annotated[str | None, Option(
-        "--to", "FILE|FOLDER/", "The history: a .parquet file, or a folder.",
+        "--to", "FILE|FOLDER/", "Record the run in this history: a .parquet file, or a folder.",
         parse="passk_cli.files.history:require_valid_history_path",
         detail="passk creates the history if it does not exist. End the name of a new folder with"
         " a slash.",
@@ -40,7 +40,8 @@ class RecordOptions:
         "--at", "REV", "The revision that was run, such as $GITHUB_SHA.",
     )] = None
     suite: Annotated[str, Option(
-        "--suite", "NAME", "The suite that was run.", detail="A history can have several suites.",
+        "--suite", "NAME", "The suite that was run.", detail="A history can contain several"
+        " suites.",
     )] = "all"
     run: Annotated[str | None, Option(
         "--run", "NAME", "Name of the run. Default: the revision.",
@@ -50,13 +51,13 @@ class RecordOptions:
         "--incomplete", help="Record a run that lacks tasks or attempts, and mark it as"
         " incomplete.",
         detail="Without --incomplete, passk stops with exit code 3 if the run has fewer tasks or"
-        " attempts than the last complete run of its suite and model. A run marked as incomplete"
-        " stays in the history, but no baseline and no trend uses it.",
+        " attempts than the last complete run of its suite and model. passk keeps incomplete runs"
+        " in the history, but does not use incomplete runs for baselines and trends.",
     )] = False
     date: Annotated[str | None, Option(
         "--date", "TIME", "Time of the run, such as 2026-11-23T04:00Z. Default: now.",
         parse="passk_cli.commands.record.view:parse_date",
-        detail="The time sets the order of the runs. A time without a zone is in UTC.",
+        detail="passk sorts the runs of a history by time. A time without a zone is in UTC.",
     )] = None
     columns: Annotated[tuple[str, ...], Option(
         "--with", "NAME", "Also record cost, tokens, duration or turns.",

@@ -92,10 +92,10 @@ NEW_MODEL_WARNING = DiagnosticType(
     "new-model", WARNING,
     "suite {suite} has no earlier run of {new:and}, but it has runs of {old:and}",
     SuggestedFix({"--alias": "{alias}"}, "counts both as one model, if it was renamed"),
-    meaning="The history has complete runs of this suite, but no runs of the models in the new"
+    meaning="The history contains complete runs of the suite, but no run of a model in the new"
     " run.",
-    why="A history treats runs of models with the same name as runs of one model. If a model has a"
-    " new name, a gate has no baseline and a trend has no earlier runs.",
+    why="In a history, runs with the same model name are runs of one model. If a model has a new"
+    " name, passk gate finds no baseline, and passk trend finds no earlier runs.",
     advice="If the model was renamed, use `--alias NEW=OLD`. If the model is new, you do not need"
     " to do anything.",
     example="warning[new-model]: suite all has no earlier run of m2, but it has runs of m; --alias"

@@ -52,7 +52,7 @@ UNSHARED_TASKS_WARNING = DiagnosticType(
     "tasks that only one model has are left out: {only} of {model} and {only_base} of"
     " {against}{?others|; {others} also have such tasks}",
     meaning="A task can flip only if both runs or models have attempts at this task. If only one"
-    " run or model has attempts at a task, passk leaves the task out of flips, expected flips and"
+    " run or model has attempts at a task, passk does not use the task for flips, expected flips or"
     " tests.",
     why="The result describes only the shared tasks, which may be easier or harder than the tasks"
     " that are left out.",
@@ -64,9 +64,9 @@ UNSHARED_TASKS_WARNING = DiagnosticType(
 NO_TASK_SIGNIFICANT_WARNING = DiagnosticType(
     "no-task-significant", WARNING,
     "with {attempts} attempts per task, no single task can be significant",
-    meaning="The test of a task compares the numbers of passes in both runs. With too few attempts,"
-    " the p-value is above the significance level even if every attempt of one run passed and every"
-    " attempt of the other run failed.",
+    meaning="For each task, a test compares the numbers of passes in the two runs. With too few"
+    " attempts, the p-value is not significant even if one run only passed and the other run only"
+    " failed.",
     why="passk reports no task as improved or regressed, even if some tasks did change.",
     advice="Make more attempts per task. More tasks do not make a single task significant.",
     example="warning[no-task-significant]: with 2 attempts per task, no single task can be"
@@ -79,7 +79,7 @@ MANY_CHANGES_NEEDED_NOTE = DiagnosticType(
     meaning="passk tests every task and adjusts the p-values for all tests (Benjamini and"
     " Hochberg). A task changes completely if all attempts passed in one run and all attempts"
     " failed in the other run. With few attempts, even a complete change at a single task is not"
-    " significant. The message gives the number of tasks that must change completely to be"
+    " significant. The message shows how many tasks must change completely before any change is"
     " significant.",
     why="If fewer tasks change completely, the table reports no task as significant.",
     advice="Make more attempts per task, or compare fewer models or fewer tasks.",

@@ -12,7 +12,7 @@ from passk_cli.study.confidence import Confidence
 
 SKIP_RUN_OPTION = Annotated[tuple[str, ...], Option(
     "--skip-run", "REVISION", "Leave out a run of the history.",
-    detail="Write the name or the revision of the run. Repeatable.",
+    detail="REVISION is the revision or the name of the run. Repeatable.",
 )]  # fmt: skip
 
 
@@ -37,18 +37,20 @@ class TrendOptions:
     metrics: Annotated[str, Option(
         "-m --metric", "NAME", "Metric to follow: pass@1, cost, tokens, duration or turns.",
         parse="passk_cli.commands.trend.view:parse_metric_of_histories",
-        detail="You can also use tokens_in, tokens_out, and medians such as median-cost. For costs,"
-        " record the runs with passk record --with cost. Default: pass@1.",
+        detail="You can also use tokens_in, tokens_out, and medians such as median-cost. To follow"
+        " costs, record the runs with passk record --with cost. Default: pass@1.",
     )] = "pass@1"  # fmt: skip
     fail: Annotated[bool, Option(
         "--fail", help="Exit with code 1 if the newest runs are worse.",
-        detail="After a change for the worse, the command fails until --acknowledge names the first"
-        " run with the change or a later run, or until at least half of the change is gone. passk"
-        " gate compares only with the last runs, so it does not detect a lasting drop.",
+        detail="After a change for the worse, passk trend fails until at least half of the change"
+        " is gone. If you want to accept the change, acknowledge the first run with the change, or"
+        " a later run. passk gate compares a run only with the last runs, so passk gate does not"
+        " detect a lasting drop.",
     )] = False  # fmt: skip
     acknowledge: Annotated[str | None, Option(
         "--acknowledge", "REVISION", "Accept the changes up to this run.",
-        detail="Write the name or the revision of the run. Use --acknowledge together with --fail.",
+        detail="REVISION is the revision or the name of the run. Use --acknowledge together with"
+        " --fail.",
     )] = None  # fmt: skip
     skip_run: SKIP_RUN_OPTION = ()
 

@@ -90,9 +90,9 @@ _PASS_AT_1 = Metric("pass@", 1)
 MIN_SIGNIFICANT_DIFFERENCE_NOTE = DiagnosticType(
     "two-runs", NOTE,
     "two single runs of {model} differ significantly if they differ by at least {points} points",
-    meaning="At the default confidence level of 0.95, two runs of the same setup differ by more"
-    " points than the message names in 5 % of comparisons. passk computes this number from the"
-    " random variation within tasks and from the run effects of both runs.",
+    meaning="At the default confidence level of 0.95, the difference between two runs of the same"
+    " setup exceeds the number in the message in 5 % of comparisons. passk computes the number in"
+    " the message from the random variation within tasks and from the run effects of both runs.",
     why="Smaller differences between two runs are not evidence of a change.",
     advice="Compare a new run with several runs, for example with `passk gate`, or make more"
     " attempts per run.",
@@ -104,13 +104,14 @@ SAMPLING_FLIPS_NOTE = DiagnosticType(
     "sampling-flips", NOTE,
     "two runs of {model} differ on {between} of {tasks:task}, compared with {within} by chance"
     " ({p})", "use more tasks, because a steadier machine does not help",
-    meaning="The first number in the message counts the tasks on which two attempts of different"
-    " runs have different outcomes. The second number in the message counts the tasks on which two"
-    " attempts of one run have different outcomes. The first number is not significantly larger"
-    " than the second number. The test randomly reassigns the attempts at each task to the runs.",
-    why="If outcomes change from run to run, the cause is random sampling, and not a difference"
-    " between the runs.",
-    advice="Use more tasks or attempts. A steadier machine does not reduce random sampling.",
+    meaning="The first number in the message is the average number of tasks on which two attempts"
+    " of different runs disagree. The second number is the average number of tasks on which two"
+    " attempts of the same run disagree. The first number is not significantly larger than the"
+    " second number. The test randomly reassigns the attempts at each task to the runs.",
+    why="If outcomes change from run to run, the likely cause is random sampling, and not a"
+    " difference between the runs.",
+    advice="Use more tasks or attempts. A steadier machine does not make the outcomes of attempts"
+    " less random.",
     example="passk trend sample_data/nights.parquet\n"
     "note[sampling-flips]: two runs of agent differ on 20.3 of 60 tasks, compared with 20.0 by"
     " chance (p = 0.41); use more tasks, because a steadier machine does not help",
@@ -120,9 +121,9 @@ FLIPS_BEYOND_SAMPLING_WARNING = DiagnosticType(
     "two runs of {model} differ on {between} of {tasks:task}, compared with {within} by chance"
     " ({p})", "compare the machines, versions and time of day of the runs",
     meaning="Two attempts of different runs have different outcomes significantly more often than"
-    " two attempts of one run.",
-    why="Something changes from run to run, in addition to the randomness of attempts. More"
-    " attempts per run do not reduce the variation between runs.",
+    " two attempts of the same run.",
+    why="Something other than the randomness of attempts changes from run to run. More attempts per"
+    " run do not reduce the variation between runs.",
     advice="Compare the machines, versions, time limits and time of day of the runs.",
     example="warning[run-flips]: two runs of agent differ on 24.1 of 60 tasks, compared with 20.0"
     " by chance (p < 0.001); compare the machines, versions and time of day of the runs",
@@ -145,23 +146,23 @@ FEW_RUNS_NOTE = DiagnosticType(
         SuggestedFix({"--field": {"model": "{column}"}}, "compares single runs", "compare"),
         SuggestedFix({"--alias": "{aliases}"}, "counts these names as one model"),
     ),
-    meaning="passk estimates the run effect from at least two runs since the last change. To find a"
-    " change, passk needs at least five runs.",
+    meaning="To estimate the run effect, passk needs at least two runs since the last change. To"
+    " find a change, passk needs at least five runs.",
     why="With fewer runs, passk cannot distinguish a change or a run effect from random variation.",
-    advice="Record more runs. A history treats runs of models with the same name as runs of one"
-    " model. `passk record agent=FILE` records the run under the name agent, and `--alias NEW=OLD`"
-    " joins two names of a model.",
+    advice="Record more runs. In a history, runs with the same model name are runs of one model."
+    " `passk record agent=FILE` records the run under the name agent, and `--alias NEW=OLD` treats"
+    " two names as names of one model.",
     example="note[few-runs]: passk needs at least 5 runs of agent to find a change",
 )  # fmt: skip
 MIXED_SETTINGS_WARNING = DiagnosticType(
     "mixed-settings", WARNING,
     "runs of {models:and} were recorded with different options: {options:and}",
     meaning="A history contains the options that change counts, for example --missing and"
-    " --threshold, and the prices that costs were computed with. The options in the message differ"
-    " between runs of the history.",
+    " --threshold. A history also contains the prices from which passk computed costs. The options"
+    " in the message differ between runs of the history.",
     why="A change of the metric may be due to different options, and not to the model.",
-    advice="Record the runs again with the same options, or leave runs out with `--skip-run"
-    " REVISION`.",
+    advice="Record the runs again with the same options, or use `--skip-run REVISION` to leave out"
+    " a run.",
     example="warning[mixed-settings]: runs of agent were recorded with different options:"
     " threshold",
 )  # fmt: skip
@@ -169,7 +170,7 @@ RUN_EFFECT_ONLY_FOR_PASSES_NOTE = DiagnosticType(
     "effect-of-passes", NOTE,
     "for metrics other than pass@1, passk does not test whether runs differ by more than chance",
     meaning="The test of the run effect randomly reassigns passes to runs, so it works only for"
-    " pass@1. passk finds changes of costs without this test.",
+    " pass@1. passk can find changes of costs without the test of the run effect.",
     why="The report contains no run effect and no p-value for a metric other than pass@1.",
     advice="Use `-m pass@1` to test whether runs differ.",
     example="note[effect-of-passes]: for metrics other than pass@1, passk does not test whether"
@@ -182,11 +183,11 @@ RATIO_METRIC_NOT_SEARCHED_NOTE = DiagnosticType(
         SuggestedFix({"-m": "{amount}"}, "looks for changes of the amount"),
         SuggestedFix({"-m": "pass@1"}, "looks for changes of the pass rate"),
     ),
-    meaning="A metric such as cost-per-success is a ratio of two means. A ratio changes with the"
-    " amount, with the pass rate, or with both.",
+    meaning="A metric such as cost-per-success is a ratio of two means. The ratio can change"
+    " because of the amount, because of the pass rate, or because of both.",
     why="A change of a ratio does not show which of the two means changed.",
-    advice="Look for changes of the amount and of the pass rate separately. Each search has its own"
-    " rate of false alarms.",
+    advice="Look for changes of the amount and of the pass rate separately. Each of the two"
+    " searches has its own false-alarm rate.",
     example="note[changes-of-parts]: passk does not look for changes of the ratio cost-per-success;"
     " -m cost looks for changes of the amount; -m pass@1 looks for changes of the pass rate",
 )  # fmt: skip
@@ -197,8 +198,9 @@ CORRELATED_RUNS_WARNING = DiagnosticType(
     meaning="The lag-1 correlation of the run means since the last change is more than two standard"
     " errors above 0.",
     why="Correlated runs cause more false alarms, although the search for changes allows for"
-    " correlation. In simulated years without a change, 13 to 17 % of the years had a false alarm"
-    " at a correlation of 0.7, and 31 to 49 % at a correlation of 0.9 (benchmarks/trend.md).",
+    " correlation. In simulations without a change, 13 to 17 % of the years had a false alarm at a"
+    " correlation of 0.7. At a correlation of 0.9, 31 to 49 % of the years had a false alarm"
+    " (benchmarks/trend.md).",
     advice="Look at the chart (`--chart trend.svg`) before you act on a change. Look for something"
     " that drifts, such as a service or the load of a machine.",
     example="warning[correlated-runs]: successive runs of agent have a correlation of 0.62; a"
@@ -207,11 +209,11 @@ CORRELATED_RUNS_WARNING = DiagnosticType(
 WORSE_THAN_BEFORE_NOTE = DiagnosticType(
     "worse-than-before", NOTE, "{metric} of {model} is worse since {run}",
     SuggestedFix({"--acknowledge": "{run}"}, "accepts the new level"),
-    meaning="The newest runs are worse than earlier runs, and nobody has acknowledged this change."
-    " At least half of the change is still present.",
-    why="With `--fail`, `passk trend` exits with code 1 every time until the change is acknowledged"
-    " or mostly gone.",
-    advice="Look for the cause of the change at the run that the message names. If the change is"
+    meaning="The newest runs are worse than earlier runs, and nobody has acknowledged the change."
+    " The newest runs are still worse by more than half of the change.",
+    why="With `--fail`, `passk trend` exits with code 1 until you acknowledge the change or until"
+    " at least half of the change is gone.",
+    advice="Look for the cause of the change in the run that the message names. If the change is"
     " intended, acknowledge it with `--acknowledge REVISION`.",
     example="passk trend sample_data/nights.parquet --fail\n"
     "note[worse-than-before]: pass@1 of agent is worse since 17bd287; --acknowledge 17bd287 accepts"
@@ -219,8 +221,8 @@ WORSE_THAN_BEFORE_NOTE = DiagnosticType(
 )  # fmt: skip
 UNSEARCHED_OLD_RUNS_NOTE = DiagnosticType(
     "old-runs", NOTE, "passk looks for changes only in the last {runs} runs of {models:and}",
-    meaning="The false-alarm rate is valid for the number of runs in the message, but the history"
-    " is longer.",
+    meaning="passk controls the false-alarm rate for the number of runs in the message, but the"
+    " history contains more runs.",
     why="passk does not report changes in older runs.",
     example="note[old-runs]: passk looks for changes only in the last 365 runs of agent",
 )  # fmt: skip

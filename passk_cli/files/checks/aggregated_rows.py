@@ -42,22 +42,21 @@ RATES_AS_OUTCOMES_WARNING = DiagnosticType(
     "{outcome} looks like a pass rate over several attempts ({column}: {values}), but each row"
     " would count as one attempt",
     "write the number of passes as a column c",
-    meaning="A row contains the pass rate of several attempts at a task and the number of these"
+    meaning="Each row seems to contain the number of attempts at a task, and the pass rate of the"
     " attempts.",
-    why="passk would count the row as one attempt that passes or fails, and not as several"
-    " attempts.",
-    advice="Next to the column n, write a column c with the number of passes (rate × n), or write"
-    " one row per attempt.",
+    why="passk would count each row as a single attempt that passes or fails.",
+    advice="Add a column c with the number of passes (rate × n) next to the column n, or write one"
+    " row per attempt.",
     example="warning[rates-of-several]: accuracy looks like a pass rate over several attempts (n:"
     " 5, 10), but each row would count as one attempt; write the number of passes as a column c",
 )  # fmt: skip
 MAX_POSSIBLE_SCORE_WARNING = DiagnosticType(
     "partial-scores", WARNING,
     "the highest possible {outcome} is {column} ({values}), so 1 is not a pass",
-    meaning="A row contains a score and the highest possible score.",
+    meaning="Each row contains a score and the highest possible score.",
     why="Without a threshold, a score of 1 is a pass. A threshold of 1 is right only if 1 is the"
     " highest possible score.",
-    advice="Set the minimum score of a pass, for example with --threshold 3.",
+    advice="Set the minimum score that counts as a pass, for example with --threshold 3.",
     example="warning[partial-scores]: the highest possible score is max_score (5), so 1 is not a"
     " pass",
 )  # fmt: skip
@@ -65,10 +64,10 @@ TEST_COUNTS_AS_OUTCOMES_WARNING = DiagnosticType(
     "counted-tests", WARNING,
     "{outcome} and {column} ({values}) are numbers of tests, and an attempt passes only if all"
     " tests pass",
-    meaning="A row contains the number of tests that passed. A second column contains the total"
-    " number of tests, or the number of tests that failed.",
-    why="An attempt that passes 1 of 5 tests is not a pass, but passk would read the number 1 as a"
-    " pass.",
+    meaning="One column contains the number of tests that passed. A second column contains the"
+    " total number of tests, or the number of tests that failed.",
+    why="passk would count an attempt with 1 passed test as a pass, even if the attempt failed 4"
+    " other tests.",
     advice="Compare the two columns, for example with --field outcome=passed==total.",
     example="warning[counted-tests]: passed and total (5, 8) are numbers of tests, and an"
     " attempt passes only if all tests pass",
@@ -78,7 +77,8 @@ RUNNING_TOTAL_COSTS_WARNING = DiagnosticType(
     "{column} only grows from row to row ({first} to {last}) and may be a running total",
     meaning="The cost in each row seems to include the costs of all earlier rows.",
     why="The sum of running totals is far higher than the real cost.",
-    advice="Write the cost of each attempt, which is the difference between two rows.",
+    advice="Write the cost of each attempt, which is the difference between a row and the previous"
+    " row.",
     example="warning[summed-costs]: cost only grows from row to row (0.02 to 1.9) and may be a"
     " running total",
 )  # fmt: skip

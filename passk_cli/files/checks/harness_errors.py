@@ -64,8 +64,8 @@ ERRORS_AS_FAILURES_WARNING = DiagnosticType(
     " or an answer that a judge could not parse. passk counts these attempts as failures.",
     why="If the model caused the error, the attempt is a failure. If the harness caused the error,"
     " the pass rates of the models with errors are too low.",
-    advice="Use --where to leave out the attempts with errors. To count them as failures, use"
-    " --pool.",
+    advice="Use --where to leave out the attempts with errors. To count the attempts with errors as"
+    " failures, use --pool.",
     example="warning[errors-as-failures]: the harness rather than the model may have caused 4"
     " failures: error contains rate limit (3), timeout (1); models: alpha (4)",
 )  # fmt: skip

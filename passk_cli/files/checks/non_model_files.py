@@ -30,7 +30,8 @@ FILES_SHARING_TASKS_WARNING = DiagnosticType(
     " differ in more than a run number.",
     why="The files may belong to different arms of an experiment, or to benchmarks with the same"
     " task names. If passk pooled the files, one estimate would mix the arms or benchmarks.",
-    advice="Keep the files apart with --path and --by, or pool them as runs with --pool file.",
+    advice="Use --path and --by to keep the files apart, or use --pool file to pool the files as"
+    " runs.",
     example="warning[files-share-tasks]: plain.jsonl, cot.jsonl contain attempts by one model at"
     " the same tasks, so passk would pool these files",
 )  # fmt: skip
@@ -39,10 +40,10 @@ SUMMARY_FILE_WARNING = DiagnosticType(
     "{?tasks|the tasks of this file are the models of other files ({tasks})}{?name|the file is"
     " named like a summary of the other files ({name})}{?counts|the file counts attempts at"
     " {counts:task} that other files also contain}",
-    meaning="The folder contains the results of models, and a file that summarizes these results.",
-    why="A summary file is not a model, and the attempts that it summarizes would count twice.",
-    advice="Leave the summary out, for example with --exclude-model. If the file contains further"
-    " results, name the files, or a pattern, instead of the folder.",
+    meaning="The folder seems to contain one file that summarizes the results of the other files.",
+    why="If passk counted a summary as a model, the summarized attempts would count twice.",
+    advice="Leave the summary out, for example with --exclude-model. If the file contains new"
+    " results, name files or a pattern instead of the folder.",
     example="warning[summary-file]: the file is named like a summary of the other files (alpha,"
     " beta)",
 )  # fmt: skip

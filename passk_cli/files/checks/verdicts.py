@@ -84,10 +84,10 @@ ALWAYS_SUCCESS_WARNING = DiagnosticType(
     " that a run ended",
     meaning="Many agents write `status: ok` when they end without an error, even if the result is"
     " wrong.",
-    why="If the outcome column only shows that a run ended, pass@k is 1 and contains no information"
-    " about the tasks.",
-    advice="Name the column with the verdict. If the column really contains the verdict, name it"
-    " with --outcome.",
+    why="If the outcome column only shows that a run ended, pass@k is always 1 and contains no"
+    " information about the tasks.",
+    advice="Use --outcome to name the column with the verdict, even if that column is the one in"
+    " the message.",
     example="warning[always-success]: status is ok in all 60 attempts, so status may only show"
     " that a run ended",
 )  # fmt: skip
@@ -95,9 +95,9 @@ EXPECTED_VERDICTS_WARNING = DiagnosticType(
     "expected-verdicts", WARNING,
     "{column} contains the expected values of {outcome}, so an attempt passes if the two columns"
     " agree",
-    meaning="The evaluated model gives verdicts itself, and another column contains the expected"
-    " verdicts.",
-    why="If the model gives the verdict 'pass', the attempt does not necessarily pass. The model's"
+    meaning="One column contains verdicts that the evaluated model gave, and another column"
+    " contains the expected verdicts.",
+    why="A verdict of 'pass' from the model does not mean that the attempt passed. The model's"
     " verdict is right only if it equals the expected verdict.",
     advice="Compare the two columns, for example with --field outcome=result==expected.",
     example="warning[expected-verdicts]: expected_result contains the expected values of result,"
@@ -110,7 +110,7 @@ AMBIGUOUS_SUCCESS_WARNING = DiagnosticType(
     meaning="In evaluations of attacks, success often means that the attack worked.",
     why="If you measure the attack, true is a pass. If you measure how well a model withstands the"
     " attack, false is a pass. The rates of true and of false add up to 1.",
-    advice="Name the value that passes with --passes.",
+    advice="Use --passes to name the value that counts as a pass.",
     example="warning[ambiguous-success]: success may mean the success of the attack, because there"
     " is a column attack_type; does true mean a pass?",
 )  # fmt: skip
@@ -119,8 +119,8 @@ REORDERED_LISTS_WARNING = DiagnosticType(
     "{outcome} compares the order of list entries, and in {rows:row} of {all} only the order"
     " differs",
     meaning="Two lists agree if they contain the same entries in the same order.",
-    why="If the order has no meaning, for example in a list of file names, attempts with another"
-    " order should pass.",
+    why="If the order has no meaning, for example in a list of file names, attempts with the same"
+    " entries in another order should pass.",
     advice="Sort the lists when you write the file, or write the verdict as a column.",
     example="warning[lists-in-order]: files==expected_files compares the order of list entries, and"
     " in 3 rows of 40 only the order differs",

@@ -37,9 +37,9 @@ ATTEMPTS_WITHOUT_BY_VALUE_NOTE = DiagnosticType(
     "{attempts:attempt} {attempts:has|have} no {column} and {attempts:forms|form} a group without"
     " a name, which is listed last",
     meaning="The column of --by is empty or NaN in some rows.",
-    why="Attempts without a group form a group without a name. passk does not name this"
-    " group as the best group.",
-    advice="To leave the attempts without a group out, use --where \"COLUMN IS NOT NULL\".",
+    why="Attempts without a group form a group without a name. passk does not report the group"
+    " without a name as the best group.",
+    advice="Use --where \"COLUMN IS NOT NULL\" to leave out the attempts without a group.",
     example="note[without-group]: 3 attempts have no language and form a group without a name,"
     " which is listed last",
 )  # fmt: skip
@@ -48,7 +48,7 @@ MIXED_TASK_TYPES_NOTE = DiagnosticType(
     "tasks are numbers in {numbers} and texts in {texts}: {task} and \"{task}\" count as one task",
     meaning="One file contains task names as numbers, and another file contains task names in"
     " quotes.",
-    why="Task names are texts, so passk counts equal names as the same task.",
+    why="passk treats every task name as text, so equal names are the same task.",
     advice="If equal names mean different tasks, rename the tasks in one file.",
     example="note[mixed-tasks]: tasks are numbers in a.jsonl and texts in b.jsonl: 7 and \"7\""
     " count as one task",
@@ -64,8 +64,8 @@ SCORE_COLUMN_REPEATS_OUTCOME_NOTE = DiagnosticType(
     " be the score.",
     why="passk does not choose between several scores, so the column score contains the outcome as"
     " a number.",
-    advice="Name the score with --field score=COLUMN, or keep the columns under their own names"
-    " with --with.",
+    advice="Use --field score=COLUMN to name the score, or use --with to keep the columns under"
+    " their own names.",
     example="note[several-scores]: f1, reward could be the score, so the column score repeats"
     " passed; --field 'score=f1' takes one; --with 'f1,reward' keeps all",
 )  # fmt: skip

@@ -49,9 +49,9 @@ UNJUDGED_IDS_WARNING = DiagnosticType(
     "{ids:id} in {key} {ids:is|are} missing from both {passed} and {failed}, and {ids:has|have} no"
     " outcome",
     meaning="The file contains a list of tasks that passed and a list of tasks that failed. A third"
-    " list contains ids that are missing from both lists.",
-    why="An attempt that is missing from both lists has no outcome. If attempts without an outcome"
-    " failed, the pass rate without them is too high.",
+    " list contains ids that are missing from the lists of passes and failures.",
+    why="An attempt has no outcome if the lists of passes and failures do not contain the id of the"
+    " attempt. If attempts without an outcome failed, the pass rate without them is too high.",
     advice="`--missing fail` counts attempts without an outcome as failures, and `--missing drop`"
     " leaves them out.",
     example="warning[unjudged-ids]: 3 ids in submitted are missing from both resolved and"
@@ -73,9 +73,9 @@ KEYS_WITHOUT_RECORDS_WARNING = DiagnosticType(
     "passk skipped {keys:key} without {key}: {names}",
     meaning="The option --records contains a key in braces, which stands for several keys of the"
     " document. Some keys that match the braces contain no records, although other keys do.",
-    why="A skipped key may be metadata, which contains no attempts. A skipped key may also be a run"
-    " with its results in another place, so that attempts are missing.",
-    advice="If attempts are missing, give the file or the key that contains them.",
+    why="A skipped key may be metadata, which contains no attempts. If a skipped key is a run with"
+    " results in an unexpected place, attempts are missing.",
+    advice="If attempts are missing, name the file or the key that contains the missing attempts.",
     example="warning[keys-without-records]: passk skipped 2 keys without results: summary and"
     " config",
 )  # fmt: skip

@@ -34,10 +34,10 @@ NUMBERED_PROBLEMS_NOTE = DiagnosticType(
     "numbered-problems", NOTE,
     "problems are numbered by position, so compare only models that attempted the same list",
     "the _eval_all.json of the same run contains ids",
-    meaning="LiveCodeBench's _eval.json identifies a problem by its position in the list of"
-    " problems of one release and one range of dates.",
-    why="A position belongs to different problems in different releases, so a comparison of models"
-    " with different lists pairs different tasks.",
+    meaning="In LiveCodeBench's _eval.json, the only id of a problem is the position in a list of"
+    " problems. The list of problems depends on the release and on the range of dates.",
+    why="If two models attempted different lists, a comparison pairs different problems that have"
+    " the same position.",
     advice="Give the _eval_all.json of the same run, which contains the ids.",
     example="note[numbered-problems]: problems are numbered by position, so compare only models"
     " that attempted the same list; the _eval_all.json of the same run contains ids",

@@ -33,7 +33,7 @@ UNNAMED_MODEL_WARNING = DiagnosticType(
     meaning="Terminal-Bench writes the name of the model into a file next to the results. The file"
     " with the name of the model is missing, so passk treats each file of results as a separate"
     " model.",
-    why="Several runs of one model become several models.",
+    why="If you have several runs of one model, each run becomes a separate model.",
     advice="Copy the missing file along with the results, or write `MODEL=PATH` for each file.",
     example="warning[unnamed-model]: no run_metadata.json names the model, so each file is treated"
     " as a model; name the model with label=path",
