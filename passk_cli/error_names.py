@@ -14,7 +14,7 @@ _EXPLANATIONS_BY_ERROR_NAME = {
         "The command does not have an option of this name, an option has no value, or there are"
         " too many or too few arguments.",
         "`passk COMMAND --help` lists the options of a command, and `passk help COMMAND` explains"
-        " all of them.",
+        " all options.",
     ),
     "bad-option-value": (
         "an option has a value that it does not accept",
@@ -35,9 +35,9 @@ _EXPLANATIONS_BY_ERROR_NAME = {
     ),
     "bad-rules": (
         "a rules file has a mistake",
-        "A rules file is a TOML file. First come the options for all suites. Then each suite has a"
-        " [[suite]] table with its name, runs and rules. A rule has the name of an option of `passk"
-        " gate`.",
+        "A rules file is a TOML file that starts with the options for all suites. Each suite has a"
+        " [[suite]] table with its name, runs and rules. Each rule has the same name as an option"
+        " of `passk gate`.",
         "Correct the line that the message names. `passk gate --rules FILE --check` checks the"
         " file without data.",
     ),
@@ -45,23 +45,23 @@ _EXPLANATIONS_BY_ERROR_NAME = {
         "a rules file names a file outside its own folder",
         "A rules file may name only files in its own folder or in subfolders. URLs, absolute paths,"
         " and paths or links that lead out of the folder need --trust-rules (in Python"
-        " trust_rules=True), because a pull request from a stranger may contain the rules. passk"
-        " did not open or fetch any file.",
+        " trust_rules=True). The restriction protects you if a rules file comes from a stranger,"
+        " for example in a pull request. passk did not open or fetch any file.",
         "Move the file into the folder of the rules, or use --trust-rules if you trust the author"
         " of the rules.",
     ),
     "bad-map": (
         "a map has a mistake",
-        "A map is a TOML file with one table [data], or with several tables [[data]]. The keys of a"
-        " table are roles of columns and options for reading.",
+        "A map is a TOML file with one table [data], or with several tables [[data]]. Each key of a"
+        " table is the role of a column or an option for reading.",
         "Correct the line that the message names. `passk describe FILE --init passk.toml` writes a"
         " map, and --map none reads the data without a map.",
     ),
     "open-role": (
         "a map does not name a column for a role yet",
-        "If `passk describe FILE --init` cannot identify the column of a role, it lists candidates"
-        " below the role in the map. passk cannot read the data until you choose a column.",
-        "Write one of the candidates next to the role in the map.",
+        "If `passk describe FILE --init` cannot identify the column of a role, the map lists"
+        " candidates below the role. passk cannot read the data until you choose a column.",
+        "In the map, write the name of one of the candidates next to the role.",
     ),
     "unknown-name": (
         "no command or message has this name",
@@ -84,10 +84,11 @@ _EXPLANATIONS_BY_ERROR_NAME = {
     ),
     "no-bounds": (
         "a result cannot be computed for all possible values of missing data",
-        "With --missing bounds, passk computes every number twice: once as if all missing outcomes"
-        " failed, and once as if all of them passed. Every number is then a range. This works for"
-        " metrics that rise with every pass, such as pass@k and pass^k. Other metrics may be lowest"
-        " or highest if only some missing outcomes pass.",
+        "With --missing bounds, passk computes every number twice, once with all missing outcomes"
+        " as failures and once with all missing outcomes as passes. The result is a range between"
+        " the two numbers. --missing bounds works for metrics that rise with every pass, such as"
+        " pass@k and pass^k. Other metrics may be lowest or highest if only some of the missing"
+        " outcomes are passes.",
         "Use --missing fail or --missing drop.",
     ),
     "too-large": (
@@ -98,8 +99,8 @@ _EXPLANATIONS_BY_ERROR_NAME = {
     ),
     "no-such-model": (
         "no model has this name",
-        "No model in the data has the name or pattern given with --model, --exclude-model,"
-        " --baseline or --against.",
+        "No model in the data matches the name or pattern that you gave with --model,"
+        " --exclude-model, --baseline or --against.",
         "Choose a name that the message lists. `passk describe FILE` lists all models.",
     ),
     "run-lacks-attempts": (
@@ -112,11 +113,11 @@ _EXPLANATIONS_BY_ERROR_NAME = {
     ),
     "no-history-yet": (
         "a history does not exist yet, or it has no run of this suite",
-        "Either the history was lost, or this is the first run. passk cannot distinguish these two"
-        " cases, so the gate does not pass.",
-        "If the history was lost, restore it. Store a history as an artifact or in a branch,"
-        " because a cache may be deleted. For the first run, use `passk gate --first-run` once."
-        " This option skips rules about changes.",
+        "Either the history was lost, or this is the first run. The gate does not pass, because"
+        " passk cannot distinguish a lost history from a first run.",
+        "If the history was lost, restore the file. Store a history as an artifact or in a branch,"
+        " because a cache may be deleted. For the first run, use `passk gate --first-run` once,"
+        " which skips rules about changes.",
     ),
     "no-such-suite": (
         "a history or a rules file has no suite with this name",
@@ -143,7 +144,8 @@ _EXPLANATIONS_BY_ERROR_NAME = {
     "unplanned-attempts": (
         "tasks have more or fewer attempts than planned",
         "Lost attempts are often failures, so the pass rate of the remaining attempts is too high.",
-        "Complete the run. --short-tasks drop leaves these tasks out and lists them.",
+        "Complete the run. If you want to leave out and list the tasks with too few or too many"
+        " attempts, use --short-tasks drop.",
     ),
     "other-run": (
         "tasks of an earlier interim look are now missing, or their outcomes have changed",
@@ -214,8 +216,9 @@ _EXPLANATIONS_BY_ERROR_NAME = {
     ),
     "no-chart": (
         "there is nothing to draw",
-        "No number of the result could be computed, so a chart would be empty.",
-        "Run the same command without --chart. Its messages explain why.",
+        "passk could not compute any number of the result, so a chart would be empty.",
+        "Run the same command without --chart, and read the messages that explain why there are no"
+        " numbers.",
     ),
     "bad-output": (
         "an output cannot be written as requested",
@@ -263,7 +266,7 @@ _EXPLANATIONS_BY_ERROR_NAME = {
         "a package that this option needs is not installed",
         "Cloud storage, Spark and some other features need packages that are not installed by"
         " default.",
-        "Run the command that the message shows. It installs the package.",
+        "To install the package, run the command that the message shows.",
     ),
     "no-such-file": (
         "a file does not exist",
@@ -279,12 +282,12 @@ _EXPLANATIONS_BY_ERROR_NAME = {
     "damaged-file": (
         "a file is cut off or damaged",
         "A compressed file, an archive or a Parquet file is incomplete.",
-        "Copy the file again, and check that the run that wrote it has ended.",
+        "Copy the file again, and check that the run that wrote the file has ended.",
     ),
     "suspicious-archive": (
         "an archive would unpack to an unusually large size",
-        "The files in the archive overlap, or are much larger than the archive. Malicious archives"
-        " often look like this.",
+        "The files in the archive overlap, or are much larger than the archive, as in many"
+        " malicious archives.",
         "If you trust the archive, unpack it yourself and name the unpacked files.",
     ),
     "not-fetched": (
@@ -300,9 +303,8 @@ _EXPLANATIONS_BY_ERROR_NAME = {
     ),
     "no-results": (
         "a file or folder contains no results",
-        "The file or folder is empty, or contains no records of attempts. If you name a folder,"
-        " passk skips files without results in it. If you name a single file without results, passk"
-        " reports this error.",
+        "The file or folder is empty, or contains no records of attempts. In a folder, passk skips"
+        " single files without results, but a single file that you name must contain results.",
         "Check that the run wrote its results.",
     ),
     "unknown-format": (
@@ -338,7 +340,7 @@ _EXPLANATIONS_BY_ERROR_NAME = {
         "no column is recognised as the outcome",
         "The outcome is whether an attempt passed.",
         "Name the column with --field outcome=COLUMN. If the column contains scores, use"
-        " --threshold X, with which scores of X or more pass.",
+        " --threshold X to count scores of X or more as passes.",
     ),
     "preferences": (
         "a table contains preferences, not outcomes",
@@ -381,19 +383,19 @@ _EXPLANATIONS_BY_ERROR_NAME = {
     "bad-outcome": (
         "an outcome is neither pass nor fail",
         "An outcome is true or false, 1 or 0, pass or fail.",
-        "If the value is a score, use --threshold X, with which scores of X or more pass. The"
+        "If the value is a score, use --threshold X to count scores of X or more as passes. The"
         " metrics best@k and mean use scores directly.",
     ),
     "unmatched-words": (
         "no outcome in the data is a word that you named",
         "Without a match, passk would treat all outcomes in the same way. The message lists the"
         " outcomes in the files and how often they occur.",
-        "Use words from this list in --passes or --fails.",
+        "In --passes or --fails, use words that the message lists.",
     ),
     "unjudged-numbers": (
         "some outcomes are words and some are numbers",
         "--passes contains words that mean pass, but passk does not know which numbers mean pass.",
-        "Add --threshold X. Then numbers of X or more pass.",
+        "Add --threshold X to count numbers of X or more as passes.",
     ),
     "missing-outcome": (
         "an attempt has no outcome",
@@ -410,12 +412,12 @@ _EXPLANATIONS_BY_ERROR_NAME = {
     ),
     "missing-cost": (
         "the cost of an attempt is not known",
-        "Harnesses often write no cost after a timeout or a crash. These attempts may be the most"
-        " expensive ones, so a missing cost is never counted as 0. passk treats missing tokens,"
-        " durations and turns in the same way.",
-        "Use --missing-cost drop to leave only the cost of the attempt out, --missing-cost mean to"
-        " use the mean cost of the other attempts at the task, or --missing-cost bounds to get"
-        " ranges.",
+        "Harnesses often write no cost after a timeout or a crash. passk never counts a missing"
+        " cost as 0, because attempts without a cost may be the most expensive. passk treats"
+        " missing tokens, durations and turns in the same way.",
+        "Use --missing-cost drop to leave out only the cost of the attempt. Use --missing-cost mean"
+        " to replace the missing cost with the mean cost of the other attempts at the task. Use"
+        " --missing-cost bounds to get ranges.",
     ),
     "bad-price": (
         "prices of tokens cannot be read",
@@ -425,19 +427,20 @@ _EXPLANATIONS_BY_ERROR_NAME = {
     ),
     "no-price": (
         "a model has no price",
-        "--price must contain prices for every model in the data, but the file has no table for"
-        " this model.",
+        "The file that --price names must contain prices for every model in the data, but one of"
+        " the models has no table.",
         "Add a table for the model. In `passk plan`, you can use --cost-per-attempt instead.",
     ),
     "missing-name": (
         "an attempt has no task or no model",
-        "passk counts attempts per model and task, so each attempt needs both names.",
+        "passk counts attempts per model and task, so each attempt needs the name of a model and"
+        " the name of a task.",
         "Correct the record, or leave the record out with --skip-bad or --where.",
     ),
     "missing-value": (
         "a value that a metric needs is missing or malformed",
         "A score is not a number, or an answer or solution is missing. The message names the first"
-        " such attempt.",
+        " attempt with a missing or malformed value.",
         "Correct the value, or leave the attempt out with --where.",
     ),
     "bad-counts": (
@@ -470,9 +473,9 @@ _EXPLANATIONS_BY_ERROR_NAME = {
         "The two models have the same number of passes and failures at every task, which is"
         " unlikely for two different models. Both names probably belong to the same model, so every"
         " difference between them is 0.",
-        "Leave one of the models out with --exclude-model. Two strong models may really fail the"
-        " same few tasks, because these tasks are hard or wrong. In this case, name both models"
-        " with --model.",
+        "Leave one of the models out with --exclude-model. If two strong models really fail the"
+        " same few tasks, for example because the tasks are hard or wrong, name both models with"
+        " --model.",
     ),
     "pooled-models": (
         "several models would be pooled as one",
@@ -509,13 +512,13 @@ _EXPLANATIONS_BY_ERROR_NAME = {
         "a command needs labels, or a command cannot use labels",
         "A label records whether an attempt truly passes. `passk judge` and corrected numbers need"
         " labels. Commands and metrics that use only verdicts do not accept labels.",
-        "Name a column or an outcome with labels with --field truth=COLUMN, or a file of labels"
-        " with --truth. If the command does not accept labels, leave the option out.",
+        "Use --field truth=COLUMN to name a column or an outcome with labels, or --truth to name a"
+        " file of labels. If the command does not accept labels, leave the option out.",
     ),
     "missing-labels": (
         "too few attempts are labelled",
-        "To correct the numbers of a model, passk needs labels for some attempts of the model that"
-        " pass according to the judge, and for some attempts that fail according to the judge.",
+        "To correct the numbers of a model, passk needs labels for some attempts that the judge"
+        " passes, and for some attempts that the judge fails.",
         "`passk judge --list FILE` writes a list of attempts to label.",
     ),
     "unmatched-labels": (
@@ -536,8 +539,8 @@ _EXPLANATIONS_BY_ERROR_NAME = {
     ),
     "not-on-spark": (
         "an option or file format does not work with Spark",
-        "With --engine spark, a Spark cluster counts attempts and passes. This works only for JSON"
-        " lines, CSV and Parquet files that a map describes.",
+        "With --engine spark, a Spark cluster counts attempts and passes. passk supports Spark only"
+        " for JSON lines, CSV and Parquet files that a map describes.",
         "Leave --engine spark out, or follow the advice in the message.",
     ),
     "spark-failed": (

@@ -21,13 +21,13 @@ POOLED_BENCHMARKS_WARNING = DiagnosticType(
     "pooled-benchmarks", WARNING, "{number:benchmark} are pooled: {sizes}",
     (SuggestedFix({"--by": ("{column}",)}, "separates them"),
      SuggestedFix({"--pool": ("{column}",)}, "pools the benchmarks on purpose")),
-    meaning="The tasks belong to several benchmarks. passk finds the benchmark of a task in the"
-    " file format, or in a column named suite, benchmark, dataset, subset or split that has one"
-    " value per task.",
+    meaning="The tasks belong to several benchmarks. passk identifies benchmarks from the file"
+    " format, or from a column named suite, benchmark, dataset, subset or split that has one value"
+    " per task.",
     why="A mean over all tasks weights each benchmark by its number of tasks. A model that is"
     " better on the large benchmark may be worse on the small benchmark.",
     advice="If you want estimates for each benchmark, use `--by COLUMN`. If you want to pool the"
-    " benchmarks on purpose, use `--pool COLUMN`: the line below the tables then names the pooled"
+    " benchmarks, use `--pool COLUMN`. With `--pool`, the line below the tables names the pooled"
     " column.",
     example="warning[pooled-benchmarks]: 2 benchmarks are pooled: humaneval (164 tasks), mbpp (378"
     " tasks); --by suite separates the benchmarks; --pool suite pools the benchmarks on purpose",

@@ -23,20 +23,21 @@ _CHANGED, _RUNS, _MODELS = 0.01, 1_000, 1_000_000
 _COPY_CRITERION = (
     "The attempts that pass usually differ from run to run. passk computes how many tasks would"
     " have equal outcomes by chance if the passes of each task were divided at random between the"
-    " two runs. passk reports a copy if less than 1 % of the outcomes differ and chance produces"
-    " this agreement in at most one pair of runs in a thousand, or one pair of models in a million."
-    " If every task has one attempt, all outcomes must be equal, and there must be at least a"
-    " million ways to distribute the outcomes over the tasks."
+    " two runs. passk reports a copy only if less than 1 % of the outcomes differ and the agreement"
+    " is very unlikely by chance. Chance must produce the agreement in at most one of a thousand"
+    " pairs of runs, or in at most one of a million pairs of models. If every task has one attempt,"
+    " all outcomes must be equal, and there must be at least a million ways to distribute the"
+    " outcomes over the tasks."
 )
 COPIED_RUN = DiagnosticType(
     "copied-run", WARNING,
     "{first} and {second} have the same outcomes at {tasks:task}{?changed| of {every}"
     " ({changed:attempt} changed)}{?more| (and {more:more pair})}",
     "if one run is a copy, run the evaluation again",
-    meaning="Two runs have the same outcomes at almost all tasks. By chance, at most one pair of"
-    " runs in a thousand has this many equal outcomes. " + _COPY_CRITERION,
-    why="If a run was recorded twice or under two names, runs seem to vary less than they really"
-    " do. If runs seem to vary too little, a gate makes wrong decisions more often.",
+    meaning="Two runs have the same outcomes at almost all tasks. By chance, at most one of a"
+    " thousand pairs of runs agrees at this many tasks. " + _COPY_CRITERION,
+    why="If a run is recorded twice, the variation between runs seems smaller than it really is. If"
+    " passk underestimates the variation between runs, a gate makes wrong decisions more often.",
     advice="If one run is a copy, run the evaluation again. If both runs are real, ignore this"
     " warning.",
     example="warning[copied-run]: r1 and r2 have the same outcomes at 200 tasks; if one run is a"
@@ -49,11 +50,11 @@ IDENTICAL_OUTCOMES = DiagnosticType(
     " each name as a model",
     (SuggestedFix({"--exclude-model": "{copies}"}, "leaves out the possible copy"),
      SuggestedFix({"--exclude-model": "{original}"}, "leaves out the other model")),
-    meaning="Two models passed and failed the same tasks. Two models with the same outcomes are"
-    " probably the same model, read from two files, for example from results and a summary."
-    " " + _COPY_CRITERION,
-    why="passk treats both names as separate models. If two models have the same outcomes, `passk"
-    " compare` and a leaderboard stop with an error unless you name both models with `--model`.",
+    meaning="Two models have the same outcomes at all or almost all tasks. The two names probably"
+    " belong to the same model, which was read from two files, for example from results and from a"
+    " summary. " + _COPY_CRITERION,
+    why="passk treats the two names as separate models. `passk compare` and leaderboards stop with"
+    " an error if two models have the same outcomes, unless you name both models with `--model`.",
     advice="Leave out the copy with `--exclude-model`.",
     example="warning[identical-outcomes]: alpha-rerun has the same outcomes as alpha at 164 tasks,"
     " but passk counts each name as a model; --exclude-model alpha-rerun leaves out the possible"

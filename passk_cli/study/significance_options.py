@@ -94,11 +94,12 @@ class ComparisonOptions:
     # fmt: off
     test: Annotated[str | None, Option(
         "--test", help="Test", choices=tuple(TESTS),
-        detail="All tests are paired by task. By default, the test is within-tasks for --population"
-        " these-tasks, suissa-shuster if all values are 0 or 1 (n = 1 or k = n), and guarded-t"
-        " otherwise. The default test agrees with the interval of the difference. sign-flip and"
-        " mid-p need equal numbers of attempts, and are McNemar's exact test if n = 1. mid-p has up"
-        " to 6.5 % false rejections at a significance level of 5 %.")] = None
+        detail="All tests are paired by task. The default test for --population these-tasks is"
+        " within-tasks. For new tasks, the default test is suissa-shuster if all values are 0 or 1"
+        " (n = 1 or k = n), and guarded-t otherwise. The default test agrees with the interval of"
+        " the difference. sign-flip and mid-p need equal numbers of attempts, and are forms of"
+        " McNemar's test if n = 1. At a significance level of 5 %, mid-p has up to 6.5 % false"
+        " rejections.")] = None
     adjust: Annotated[str | None, Option(
         "--adjust", help="Adjustment of p-values", choices=ADJUSTMENTS, former_choices=(("max-t",
             MIN_P),),
@@ -107,8 +108,8 @@ class ComparisonOptions:
     )] = None
     family: Annotated[str, Option(
         "--family", help="Tests adjusted together", choices=FAMILIES,
-        detail="With primary, tests are adjusted separately for each metric; with all, tests of all"
-        " metrics are adjusted together.")] = PRIMARY
+        detail="With primary, passk adjusts the tests of each metric separately. With all, passk"
+        " adjusts the tests of all metrics together.")] = PRIMARY
     margin: Annotated[float, Option(
         "--margin", "X", "Differences between −X and X count as equivalent.",
         parse=parse_margin)] = 0.0

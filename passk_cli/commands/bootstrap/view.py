@@ -64,10 +64,10 @@ UNKNOWN_SCORE_BOUNDS_NOTE = DiagnosticType(
 )  # fmt: skip
 INTERVAL_FLAWS_NOTE = DiagnosticType(
     "particular-intervals", NOTE, "read the {methods} intervals of {numbers} with caution ({flaw})",
-    meaning="The message gives the reason why passk computed some intervals in a special way, or"
-    " could not compute them.",
-    why="If passk computed an interval in a special way, do not compare its limits with the limits"
-    " of intervals for other metrics.",
+    meaning="passk computed some intervals in a special way, or could not compute some intervals."
+    " The end of the message gives the reason.",
+    why="The limits of an interval that was computed in a special way are not comparable with the"
+    " limits of intervals for other metrics.",
     advice="Read the reason at the end of the message. If all tasks have the same value, you need"
     " more tasks or attempts for an ordinary interval.",
     example="passk bootstrap sample_data/agents.jsonl -k 1\n"
@@ -79,10 +79,11 @@ FIRST_ON_SHARED_TASKS_WARNING = DiagnosticType(
     "first-on-shared-tasks", WARNING,
     'for {metrics}, the column "first in resamples" uses only the {shared:task} of {every} that all'
     ' models have{?group| in {group}}',
-    meaning="passk can compare models only on tasks that all models attempted. In contrast, the"
-    " estimates and intervals use all tasks of each model.",
-    why="Estimates and resamples use different tasks, so they may disagree.",
-    advice="Run the missing tasks, or keep only the models that have all tasks with `--model`.",
+    meaning="passk can compare models only on tasks that all models attempted. The estimates and"
+    " intervals use all tasks of each model, including tasks that other models did not attempt.",
+    why="The model with the highest estimate may not be first in most resamples, because estimates"
+    " and resamples use different tasks.",
+    advice="Run the missing tasks, or use `--model` to select only the models that have all tasks.",
     example='passk bootstrap sample_data/cyber.csv.gz -m best@1\n'
     'warning[first-on-shared-tasks]: for best@1, the column "first in resamples" uses only the 136'
     ' tasks of 291 that all models have',
@@ -90,10 +91,10 @@ FIRST_ON_SHARED_TASKS_WARNING = DiagnosticType(
 FIRST_WITH_UNEQUAL_ATTEMPTS_NOTE = DiagnosticType(
     "first-with-unequal-attempts", NOTE,
     'the column "first in resamples" is empty, because models have different numbers of attempts',
-    meaning="A model with fewer attempts has fewer possible values and more ties. In the resamples,"
-    " a model with fewer attempts would come first too often or too rarely.",
-    why="With unequal numbers of attempts, the column would compare the numbers of attempts and not"
-    " the models.",
+    meaning="With fewer attempts, a metric has fewer possible values, so ties are more frequent. In"
+    " the resamples, a model with fewer attempts would come first too often or too rarely.",
+    why="With unequal numbers of attempts, the values in the column would depend on the numbers of"
+    " attempts.",
     advice="Use `passk compare`, which has tests that are valid for unequal numbers of attempts."
     " Alternatively, make the same number of attempts with each model.",
     example='note[first-with-unequal-attempts]: the column "first in resamples" is empty, because'

@@ -72,20 +72,20 @@ _CHART_LINE_POINTS = 24
 
 OUTCOME_STOPPED_ATTEMPTS_WARNING = DiagnosticType(
     "no-prediction", WARNING, "there is no prediction for {models}: {reason}",
-    meaning="If the attempts at a task end with the first pass, their number depends on the"
-    " outcomes. The row of a model is empty if its attempts at a task end with the first pass.",
-    why="A prediction from attempts that end with the first pass would mistake easy tasks for hard"
-    " tasks.",
-    advice="Make the same number of attempts at every task, whatever the outcomes are.",
+    meaning="If attempts stop at the first pass, the number of attempts depends on the outcomes."
+    " passk makes no prediction for a model with attempts that stop at the first pass.",
+    why="If attempts stop at the first pass, a prediction would mistake easy tasks for hard tasks.",
+    advice="Make the same number of attempts at every task, regardless of the outcomes.",
     example="warning[no-prediction]: there is no prediction for alpha: attempts end with the first"
     " pass",
 )  # fmt: skip
 HEURISTIC_FIT_WARNING = DiagnosticType(
     "heuristic-fit", WARNING,
     "the log-logit line is a heuristic without an interval; use the range instead",
-    meaning="The line assumes that logit pass@k is linear in log k. In a few toy models, logit"
-    " pass@k is nearly linear in log k.",
-    why="On real data with thousands of attempts, the line was often far too high.",
+    meaning="The log-logit line assumes that the logit of pass@k is linear in log k. In a few toy"
+    " models, the logit of pass@k is nearly linear in log k.",
+    why="On real data with thousands of attempts, the predictions of the log-logit line were often"
+    " far too high.",
     advice="Report the range, which does not assume a straight line.",
     example="passk extrapolate sample_data/counts.csv --to 100 --fit log-logit\n"
     "warning[heuristic-fit]: the log-logit line is a heuristic without an interval; use the range"

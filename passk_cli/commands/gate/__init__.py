@@ -26,10 +26,11 @@ from passk_cli.study.metric_selection import MetricOptions
 from passk_cli.study.significance_options import FAIL, PASS, ComparisonOptions
 
 TRUST_RULES_OPTION = Annotated[bool, Option(
-    "--trust-rules", help="Allow the rules file to name files anywhere.", only_in_full_help=True,
+    "--trust-rules", help="Allow files outside the folder of the rules file.",
+    only_in_full_help=True,
     detail="Without --trust-rules, a rules file may name only files in its folder and in"
-    " subfolders. URLs, absolute paths, and links out of the folder are refused. Use --trust-rules"
-    " only for rules that you wrote.",
+    " subfolders. passk refuses URLs, absolute paths, and links that lead out of the folder. Use"
+    " --trust-rules only for rules that you wrote.",
 )]  # fmt: skip
 
 
@@ -80,7 +81,7 @@ class GateOptions(
         " include the variation between runs.")] = None  # fmt: skip
     first_run: Annotated[bool, Option(
         "--first-run", help="Accept that the baseline does not exist yet.",
-        detail="Use --first-run once, for the first run. With --first-run, passk does not judge"
+        detail="Use --first-run only for the first run. With --first-run, passk does not check"
         " rules about changes, and an existing baseline is an error. Without --first-run, a missing"
         " baseline is an error (exit code 3).",
     )] = False  # fmt: skip
@@ -89,7 +90,7 @@ class GateOptions(
         str, Option("--on-undecided", help="How to count an undecided rule", choices=(PASS, FAIL))
     ] = PASS
     rehearse: Annotated[bool, Option(
-        "--rehearse", help="Simulate how often the gate fails without a change.",
+        "--rehearse", help="Simulate how often the gate fails although nothing changed.",
         detail="passk also prints the smallest drop that each rule detects, and the rules that"
         " cannot pass or cannot fail. The exit code is 0 unless the share of false alarms is above"
         " --max-false-alarms. Without --baseline, the run is compared with"

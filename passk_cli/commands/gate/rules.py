@@ -270,8 +270,8 @@ class BaselineTasksPresentRule(GateRule):
         "--unpaired", help="What to do if tasks or attempts of the baseline are missing",
         choices=("fail", "drop"),
         detail="With fail, missing tasks or attempts make the gate fail. With drop, the gate"
-        " compares the tasks that both runs have. With drop, the report shows a number of attempts"
-        " that differs from --attempts, but the difference does not make the gate fail.",
+        " compares only the tasks that both runs have. With drop, the report shows if the number of"
+        " attempts differs from --attempts, but the difference does not make the gate fail.",
     )] = "fail"  # fmt: skip
     title: ClassVar[str] = BASELINE_RULES_TITLE
     can_simulate = False
@@ -391,8 +391,8 @@ class MaxMissing(FailedShareRule):
     max_missing: Annotated[float | None, Option(
         "--max-missing", "SHARE", "Fail if more than SHARE of the attempts have no outcome.",
         low=0.0, high=1.0, only_in_full_help=True,
-        detail="For example, 2%. The option --missing sets how passk counts attempts without an"
-        " outcome.",
+        detail="For example, 2% allows two attempts without an outcome in 100 attempts. The option"
+        " --missing sets how passk counts attempts without an outcome.",
     )] = None  # fmt: skip
     failure_words = "without an outcome"
     failure_kind = "missing"
@@ -405,8 +405,9 @@ class MaxErrors(FailedShareRule):
     max_errors: Annotated[float | None, Option(
         "--max-errors", "SHARE", "Fail if more than SHARE of the attempts ended in an error.",
         low=0.0, high=1.0, only_in_full_help=True,
-        detail="For example, 5%. An attempt ended in an error if it has no outcome, or if a column"
-        " named error, errors, error_message or exception contains text.",
+        detail="For example, 5% allows five errors in 100 attempts. passk counts an attempt as an"
+        " error if the attempt has no outcome, or if a column named error, errors, error_message or"
+        " exception contains text.",
     )] = None  # fmt: skip
     failure_words = "without an outcome or with an error"
     failure_kind = "errors"
@@ -588,8 +589,8 @@ class NoRegression(BaselineRule):
 
     no_regression: Annotated[bool, Option(
         "--no-regression", help="Fail if any metric dropped significantly.",
-        detail="The option --no-regression is like --max-drop METRIC=0 for all metrics, adjusted"
-        " for the number of metrics. The rule is undecided if a difference is not"
+        detail="The option --no-regression checks each metric like --max-drop METRIC=0, and adjusts"
+        " the tests for the number of metrics. The rule is undecided if a difference is not"
         " significant.")] = False  # fmt: skip
     uses_general_metrics = True
     name_template = "{?metric|{metric} }no regression"
@@ -767,8 +768,8 @@ class MustPass(SingleTaskRule):
     must_pass: Annotated[tuple[str, ...], Option(
         "--must-pass", "TASKS|FILE", "Fail unless every attempt at TASKS passes.",
         parse=partial(parse_tasks, "--must-pass"), is_repeatable=True,
-        detail="TASKS are names or patterns such as a,b* ('*' for all tasks). FILE has one name per"
-        " line, and no comments. Repeatable.",
+        detail="TASKS is a list of names or patterns, for example a,b* (use '*' for all tasks)."
+        " FILE contains one name per line, and no comments. You can repeat the option.",
     )] = ()  # fmt: skip
     must_pass_rate: Annotated[float, Option(
         "--must-pass-rate", "RATE", "Share of attempts that must pass at each task of --must-pass.",
@@ -840,10 +841,10 @@ class MinPassRateOfEachTaskRule(SingleTaskRule):
     min_each: Annotated[float | None, Option(
         "--min-each", "RATE|N/M", "Fail if any single task is significantly below RATE.",
         low=0.0, high=1.0, parse=parse_rate,
-        detail="passk uses an exact binomial test per task, adjusted by Holm's method. If no task"
-        " is significantly below RATE, the rule passes if every task is significantly above RATE,"
-        " and is undecided otherwise. With 8/10, the rule fails if a task passes fewer than 8 of 10"
-        " attempts.",
+        detail="passk tests each task with an exact binomial test, and adjusts the p-values with"
+        " Holm's method. The rule passes if every task is significantly above RATE. If no task is"
+        " significantly below RATE and some tasks are not significantly above RATE, the rule is"
+        " undecided. With 8/10, the rule fails if a task passes fewer than 8 of 10 attempts.",
     )] = None  # fmt: skip
     name_template = (
         "each task {?limit|≥ {limit}}{?attempts|passes ≥ {passes} of {attempts:attempt}}"

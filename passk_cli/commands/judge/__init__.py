@@ -35,7 +35,7 @@ class JudgeOptions:
 
     # fmt: off
     width: Annotated[float | None, Option(
-        "--width", "W", "Show how many labels an interval of this width needs.",
+        "--width", "W", "Show how many labels you need for an interval of width W.",
         low=0, high=1)] = None
     to_label: Annotated[str | None, Option(
         "--list", "FILE", "Write attempts to label: .csv, .jsonl or .parquet.",

@@ -53,9 +53,9 @@ CONCENTRATED_LABELS_WARNING = DiagnosticType(
     "the labels of {models} cover fewer than half as many tasks as randomly drawn labels would"
     " cover",
     meaning="The labelled attempts belong to only a few tasks.",
-    why="Corrected estimates and their intervals are valid only if you label randomly chosen"
-    " attempts, or at least k attempts at each of several randomly chosen tasks. A few selected"
-    " tasks do not show how often the judge errs at all other tasks.",
+    why="The correction is valid only if you label randomly chosen attempts, or at least k attempts"
+    " at each of several randomly chosen tasks. Labels of a few selected tasks do not show how"
+    " often the judge makes mistakes on other tasks.",
     advice="Label randomly drawn attempts. `passk judge --list FILE` writes randomly drawn attempts"
     " to a file.",
     example="warning[concentrated-labels]: the labels of m1 cover fewer than half as many tasks as"
@@ -66,8 +66,8 @@ CHOSEN_LABELS_WARNING = DiagnosticType(
     "the share of labelled attempts of {models} depends on how often the judge passes the task",
     meaning="Labels are significantly more frequent at tasks that the judge often passes, or at"
     " tasks that the judge often fails (p < 0.001).",
-    why="If you choose attempts to label because the verdict looks wrong or the task looks easy,"
-    " the labels do not show how often the judge errs in general.",
+    why="If you label attempts because the verdict looks wrong or the task looks easy, the labels"
+    " do not show how often the judge is wrong overall.",
     advice="Label randomly drawn attempts. `passk judge --list FILE` writes randomly drawn attempts"
     " to a file.",
     example="warning[chosen-labels]: the share of labelled attempts of m1 depends on how often the"

@@ -74,11 +74,11 @@ ORDER_POWER_NOTE = DiagnosticType(
     "order-power", NOTE,
     "with power 0.8, the tests find a trend of {points} points per attempt{?lag| or a correlation"
     " of {lag} between neighbouring attempts}", "more tasks or attempts can show smaller effects",
-    meaning="With this number of tasks and attempts, the tests find an effect as large as the"
-    " effect in the message in four of five runs, after the adjustment for all tests. If there are"
-    " several models, the message reports the largest of the models' detectable effects.",
-    why="A test that is not significant does not prove independence. There may be effects that are"
-    " too small to detect.",
+    meaning="An effect of the size in the message is significant in four of five runs, after the"
+    " adjustment for all tests. If the smallest detectable effect differs between models, the"
+    " message reports the largest value.",
+    why="A test that is not significant does not prove that attempts are independent. Some effects"
+    " may be too small to detect.",
     advice="To find smaller effects, use more tasks or attempts.",
     example="passk order sample_data/tau_airline.csv\n"
     "note[order-power]: with power 0.8, the tests find a trend of 7.8 points per attempt; more"
@@ -88,10 +88,10 @@ COPIED_ATTEMPTS_WARNING = DiagnosticType(
     "copied-attempts", WARNING,
     "attempts {pair} of {model} look like copies: their outcomes differ on {tasks:task}, but"
     " {expected} are expected{?more| ({more:more pair} {more:looks|look} like copies)}",
-    meaning="The outcomes of the two attempts differ on few tasks: at most a tenth of the number of"
-    " tasks that you would expect for independent attempts.",
-    why="Copies contain no more information than one attempt. pass@k is therefore too low, and"
-    " intervals are too narrow.",
+    meaning="The two attempts have different outcomes on at most a tenth as many tasks as expected"
+    " for independent attempts.",
+    why="A copy of an attempt adds no information. If attempts are copies, pass@k is too low, and"
+    " the intervals are too narrow.",
     advice="Check for a fixed seed, cached responses, or a run that was read twice. `--full` lists"
     " the pairs.",
     example="warning[copied-attempts]: attempts 1 and 2 of m look like copies: their outcomes"
@@ -103,8 +103,8 @@ AGREEING_ATTEMPTS_NOTE = DiagnosticType(
     " expected{?more| ({more:more pair} {more:agrees|agree} more often than independent attempts"
     " would)}",
     meaning="The two attempts agree significantly more often than independent attempts would. passk"
-    " compares the two attempts on the tasks with both passes and failures. The expected number of"
-    " different outcomes is the mean over all orders of the outcomes of each task.",
+    " compares the two attempts on tasks that have both passes and failures. The expected number of"
+    " differing outcomes is the mean over all possible orders of the outcomes of each task.",
     why="pass@k assumes that attempts are independent. If attempts agree more often than"
     " independent attempts would, pass@k is biased.",
     advice="Check what the two attempts have in common, for example a seed, a session or a cache."
@@ -116,11 +116,11 @@ CONSTANT_OUTCOMES_WARNING = DiagnosticType(
     "constant-outcomes", WARNING,
     "no task of {models} has both passes and failures, so pass@k equals pass@1",
     "vary the seed, or make one attempt",
-    meaning="At every task, all attempts have the same outcome. Either attempts are copies, or each"
-    " task always passes or always fails.",
+    meaning="All attempts at the same task have the same outcome. The attempts may be copies, or"
+    " the model may always pass or always fail each task.",
     why="If all attempts have the same outcome, more attempts add no information, and pass@k does"
     " not show what more attempts would achieve.",
-    advice="Check the seed, the temperature and caches. If the outcomes really are certain, make"
+    advice="Check the seed, the temperature and the caches. If the outcomes really never vary, make"
     " only one attempt per task.",
     example="warning[constant-outcomes]: no task of m has both passes and failures, so pass@k"
     " equals pass@1; vary the seed, or make one attempt",
@@ -128,9 +128,11 @@ CONSTANT_OUTCOMES_WARNING = DiagnosticType(
 ATTEMPTS_UNTIL_PASS_WARNING = DiagnosticType(
     "attempts-until-pass", WARNING,
     "attempts of {models} stop at the first pass, so their order cannot be tested",
-    meaning="At more tasks than expected by chance, the last attempt is the only pass.",
-    why="If attempts stop at the first pass, the stopping rule decides the order of the outcomes."
-    " pass@k is biased, but the number of attempts to the first success remains correct.",
+    meaning="The number of tasks at which only the last attempt passes is larger than expected by"
+    " chance.",
+    why="If attempts stop at the first pass, the order of the outcomes depends on the stopping"
+    " rule. Stopping at the first pass biases pass@k, but the number of attempts to the first"
+    " success remains correct.",
     advice="Make the same number of attempts at all tasks. Until all tasks have the same number of"
     " attempts, report the number of attempts to the first success, which `--full` shows.",
     example="warning[attempts-until-pass]: attempts of m stop at the first pass, so their order"
@@ -140,9 +142,10 @@ TREND_OF_THESE_TASKS_NOTE = DiagnosticType(
     "trend-of-these-tasks", NOTE,
     "the trend of {models} is significant for these tasks, but its interval for new tasks"
     " includes 0",
-    meaning="The test permutes the attempts at these tasks and finds a trend. The interval also"
-    " includes the uncertainty from the choice of tasks, and it contains 0.",
-    why="New tasks may show no trend.",
+    meaning="A test that permutes the attempts finds a trend at the tasks in the data. The interval"
+    " of the trend also includes the uncertainty from the choice of tasks, and the interval"
+    " contains 0.",
+    why="There may be no trend at new tasks.",
     advice="If you want to draw a conclusion about new tasks, use more tasks.",
     example="note[trend-of-these-tasks]: the trend of m is significant for these tasks, but its"
     " interval for new tasks includes 0",
@@ -153,7 +156,8 @@ RENUMBERED_AFTER_DROP_WARNING = DiagnosticType(
     " task get smaller numbers", SuggestedFix({"--missing": "fail"}, "keeps the numbers"),
     meaning="With `--missing drop`, passk removes attempts without an outcome before it numbers the"
     " attempts.",
-    why="With `--missing drop`, attempt 1 in the tables may be the second attempt that was made.",
+    why="If the first attempt at a task has no outcome, attempt 1 in the tables is really the"
+    " second attempt.",
     advice="Use `--missing fail` if a missing outcome means that the attempt failed.",
     example="warning[moved-attempts]: 3 attempts without an outcome were left out, so later"
     " attempts at the task get smaller numbers; --missing fail keeps the numbers",
@@ -161,23 +165,22 @@ RENUMBERED_AFTER_DROP_WARNING = DiagnosticType(
 UNEQUAL_ATTEMPTS_NOTE = DiagnosticType(
     "unequal-attempts", NOTE,
     "pass rates by attempt use different tasks, because tasks have different numbers of attempts",
-    meaning="Later attempts exist only at some tasks, so the pass rates of these attempts include"
-    " fewer tasks.",
-    why="Pass rates by attempt can rise or fall because they include different tasks. The trend"
-    " test is not affected, because it compares attempts within tasks. The number of attempts to"
-    " the first success includes each task until its last attempt (Kaplan–Meier).",
-    advice="Compare the pass rates only up to the smallest number of attempts, or look at the"
-    " trend.",
+    meaning="Only some tasks have later attempts, so the pass rates of later attempts include fewer"
+    " tasks.",
+    why="The pass rate may rise or fall from one attempt to the next just because the tasks differ."
+    " The trend test remains valid, because the test compares attempts at the same task. The number"
+    " of attempts to the first success includes each task up to its last attempt (Kaplan–Meier).",
+    advice="Compare pass rates only for attempts that all tasks have, or use the trend test.",
     example="note[unequal-attempts]: pass rates by attempt use different tasks, because tasks have"
     " different numbers of attempts",
 )  # fmt: skip
 ONLY_FIRST_ATTEMPTS_COMPARED_NOTE = DiagnosticType(
     "first-attempts", NOTE, "only the first {attempts} attempts were compared in pairs",
-    meaning="The test of pairs compares every pair of attempts of a model. With all attempts, there"
-    " would be too many pairs.",
-    why="The test does not find copies among later attempts.",
-    advice="If you suspect copies among later attempts, test the later attempts separately, for"
-    " example with `--where`.",
+    meaning="To find copies, passk compares all pairs of attempts by a model. If tasks have very"
+    " many attempts, passk compares only the first attempts.",
+    why="passk cannot find copies among later attempts.",
+    advice="If you suspect copies among later attempts, select only the later attempts, for example"
+    " with `--where`.",
     example="note[first-attempts]: only the first 1,000 attempts were compared in pairs",
 )  # fmt: skip
 

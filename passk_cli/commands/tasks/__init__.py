@@ -43,7 +43,7 @@ class TasksOptions:
         file_use="read", is_model_name=True,
         detail="FILE is a file, a folder, or label=path. NAME is a model in the data. passk"
         " compares each model with the model of the same name in the other run. If the other run"
-        " has only one model, passk compares each model with this model.")] = None
+        " has only one model, passk compares all models with the model of the other run.")] = None
     suspects: Annotated[bool, Option(
         "--suspects",
         help="Show tasks that weaker models pass more often.")] = False

@@ -50,8 +50,8 @@ _SPREAD_MEANING = "Standard deviation of the tasks."
 TASK_DISTRIBUTION_CUT_NOTE = DiagnosticType(
     "cut-power-law", NOTE,
     "the power law of tasks with gamma {gamma} is cut off at |c| = {largest} (spread {spreads})",
-    meaning="If gamma is 3 or less, a power law has no finite standard deviation. passk therefore"
-    " cuts the power law off at the |c| that gives the requested spread.",
+    meaning="A power law with a gamma of 3 or less has no finite standard deviation. passk cuts the"
+    " power law off at the |c| that gives the requested spread.",
     why="The best temperature depends on the largest |c| as well as on gamma.",
     advice="If you want tasks without a cutoff, use a gamma above 3, for example `--gamma 4`.",
     example="passk temperature --toy power-law\n"
@@ -62,7 +62,7 @@ EQUALLY_GOOD_TEMPERATURES_NOTE = DiagnosticType(
     "nothing-to-choose", NOTE,
     "there is no best temperature T* for {lost} of {points} combinations of k and spread, for"
     " example k = {k} and spread {spread} ({family})",
-    meaning="For some combinations of k and spread, all tasks except a share of 1e-12 pass at many"
+    meaning="For some combinations of k and spread, pass@k is 1 (to 12 decimal places) at many"
     " temperatures.",
     why="If many temperatures are equally good, there is no best temperature.",
     advice="Use a smaller k or a larger spread.",
@@ -74,10 +74,11 @@ SCALES_VERSUS_DEVIATIONS_NOTE = DiagnosticType(
     "scales-of-grid", NOTE,
     "for exponential tasks, the grid has scales b, and the regression uses standard deviations"
     " s ≈ √2·b",
-    meaning="For exponential tasks, the article about the toy model uses the grid b = 2⁰ … 2⁹ in"
-    " exp(−|c|/b). The regression uses the standard deviation s of the tasks.",
-    why="The spreads of the points are therefore √2 times the scales b in the article.",
-    advice="If you compare a spread with a scale of the article, divide the spread by √2.",
+    meaning="For exponential tasks, the article about the toy model uses the scales b = 2⁰ … 2⁹ of"
+    " the distribution exp(−|c|/b). The regression uses the standard deviation s of the tasks"
+    " instead of the scale b.",
+    why="The spread of each point is √2 times the scale b in the article.",
+    advice="Before you compare a spread with a scale in the article, divide the spread by √2.",
     example="passk temperature --toy exponential --fit\n"
     "note[scales-of-grid]: for exponential tasks, the grid has scales b, and the regression uses"
     " standard deviations s ≈ √2·b",
@@ -86,11 +87,11 @@ FEWER_REGRESSION_POINTS_NOTE = DiagnosticType(
     "power-law-grid", NOTE,
     "for power-law tasks, the regression uses only k > {k} and {spreads} of {all} spreads of the"
     " grid",
-    meaning="The article about the toy model finds no power law of T* for small k. If a power law"
-    " of tasks is cut off, only some standard deviations are possible.",
-    why="The regression for the power law of tasks uses fewer points than the regressions for"
-    " gaussian and exponential tasks. The article contains no regression for the power law, so you"
-    " cannot compare the result with the article.",
+    meaning="In the article about the toy model, T* does not follow a power law for small k."
+    " Power-law tasks with a cutoff can have only some standard deviations.",
+    why="The regression for power-law tasks uses fewer points than the regressions for gaussian and"
+    " exponential tasks. You cannot compare the result with the article, because the article"
+    " contains no regression for power-law tasks.",
     advice="You do not need to do anything. The rows of csv and json list all points, and the"
     " column `kept` marks the points of the regression.",
     example="passk temperature --toy power-law --fit\n"

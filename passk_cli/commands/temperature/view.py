@@ -56,9 +56,9 @@ from passk_cli.temperature_models.toy_model import TASK_FAMILIES
 INCOMPARABLE_TEMPERATURES_NOTE = DiagnosticType(
     "no-best-temperature", NOTE,
     "there is no best temperature for {models}, because no two temperatures share tasks",
-    meaning="passk chooses the best temperature of a model on the tasks that all its temperatures"
-    " share. A model without a best temperature has only one temperature, or its temperatures share"
-    " no task.",
+    meaning="To choose the best temperature of a model, passk uses only the tasks that all"
+    " temperatures share. There is no best temperature if a model has only one temperature, or if"
+    " its temperatures share no task.",
     why="The table of best temperatures has no row for a model without a best temperature.",
     advice="Run the model at a second temperature on the same tasks.",
     example="note[no-best-temperature]: there is no best temperature for beta, because no two"
@@ -67,10 +67,9 @@ INCOMPARABLE_TEMPERATURES_NOTE = DiagnosticType(
 SHARED_TASKS_ONLY_WARNING = DiagnosticType(
     "best-on-part-of-tasks", WARNING,
     "best temperatures use only the tasks that all temperatures share: {parts}",
-    meaning="A task without attempts at some temperature cannot show which temperature is best."
-    " passk ignores such a task when it chooses the best temperature. The estimates of `--full` use"
-    " all tasks of each temperature.",
-    why="Another temperature may be best for all tasks together.",
+    meaning="passk chooses the best temperature only from tasks with attempts at every temperature."
+    " With `--full`, the estimates use all tasks of each temperature.",
+    why="If every temperature had attempts at all tasks, another temperature might be best.",
     advice="Run all tasks at all temperatures.",
     example="warning[best-on-part-of-tasks]: best temperatures use only the tasks that all"
     " temperatures share: alpha 90 of 120",
@@ -79,10 +78,10 @@ UNEQUAL_ATTEMPTS_NOTE = DiagnosticType(
     "unequal-temperatures", NOTE,
     'the column "first in resamples" is empty for {models}, because the number of attempts differs'
     " between temperatures",
-    meaning="With more attempts, pass@k has more possible values and fewer ties. A temperature"
-    " with more attempts may therefore be first in too many or too few resamples.",
-    why="The share of resamples would compare numbers of attempts, not temperatures. Differences"
-    " and their tests are valid for unequal numbers of attempts.",
+    meaning="With more attempts, pass@k has more possible values, so ties are rarer. A temperature"
+    " with more attempts may be first in too many or too few resamples.",
+    why="The share of resamples in which a temperature is first would depend on the number of"
+    " attempts. Differences and their tests remain valid if the numbers of attempts differ.",
     advice="Use the differences and their tests, or make the same number of attempts at each"
     " temperature.",
     example='note[unequal-temperatures]: the column "first in resamples" is empty for alpha,'
@@ -92,10 +91,11 @@ RANK_FLIP_NOTE = DiagnosticType(
     "rank-flip", NOTE,
     "{first} is significantly better than {second} at {where}, and significantly worse at"
     " {elsewhere}{?more|; the order of {more:more pair} of models also changes}",
-    meaning="Each of the two models is significantly better at some temperature and k.",
+    meaning="Each of the two models is significantly better than the other model at some"
+    " combination of temperature and k.",
     why="Which model is better depends on k and on the temperature.",
     advice="Compare the models at the k and the temperature that you will use. `--full` shows all"
-    " pairs.",
+    " pairs of models.",
     example="note[rank-flip]: alpha is significantly better than beta at T 0.2 (k = 1), and"
     " significantly worse at T 0.8 (k = 10)",
 )  # fmt: skip

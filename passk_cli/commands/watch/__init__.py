@@ -54,8 +54,8 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         "--every", "N", "Number of tasks between interim looks. The default is a twentieth of the"
         " planned tasks.",
         low=1,
-        detail="An interim look counts only the first N, 2N, ... tasks of the order. Because the"
-        " steps are fixed, the verdict does not depend on when you run the command.",
+        detail="passk makes an interim look after the first N, 2N, ... tasks of the order. Because"
+        " the steps are fixed, the verdict does not depend on when you run the command.",
         only_in_full_help=True)] = None
     order: Annotated[tuple[str, ...], Option(
         "--order", f"FILE|{COMPLETION_ORDER}", "File with the random order of tasks, one per line.",
@@ -72,8 +72,8 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         detail="The baseline must be complete and contain every task of the plan.")] = None
     rules: Annotated[str | None, Option(
         "--rules", "FILE", "Use the rules of a suite in this rules file.", file_use="read",
-        detail="Files on the command line replace the runs of the suite, and options replace the"
-        " options of the suite.",
+        detail="Files and options on the command line replace the runs and the options of the"
+        " suite.",
     )] = None
     trust_rules: TRUST_RULES_OPTION = False
     suite: Annotated[str | None, Option(

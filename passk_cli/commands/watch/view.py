@@ -83,11 +83,11 @@ STOPPED_EARLY_NOTE = DiagnosticType(
     "stopped-early", NOTE,
     "an interim look gave the verdict {left:task} before the end, so the estimate tends to be too"
     " far from the limit of the rule",
-    meaning="An interim look gave the verdict before all planned tasks were complete.",
+    meaning="An interim look reached a verdict before all planned tasks were complete.",
     why="A run is more likely to stop early if the estimate is far from the limit of the rule by"
-    " chance. In simulations with a true rate of 0.064, the mean estimate at the end was 0.072, and"
-    " 0.087 in runs that stopped early (benchmarks/watch.md). The early stop does not change the"
-    " confidence level of the verdict.",
+    " chance. In simulations with a true drop of 0.064, the mean estimated drop was 0.072 in all"
+    " runs, and 0.087 in runs that stopped early (benchmarks/watch.md). The early stop does not"
+    " change the confidence level of the verdict.",
     advice="If you report the estimate, also report that the run was stopped early, or complete the"
     " plan.",
     example="passk watch sample_data/tau_airline.csv --planned 50 --attempts 4 --min pass@1=0.2"
@@ -99,11 +99,13 @@ ORDER_OF_COMPLETION_WARNING = DiagnosticType(
     "order-of-completion", WARNING,
     "tasks are counted in the order of completion, so early looks are too optimistic if failures"
     " take longer",
-    meaning="With `--order completion`, a look counts the tasks that were completed first.",
-    why="A look is valid only if the outcomes do not influence which tasks it counts. In runs with"
-    " failures that were slower than passes, pass@1 of the first half of the tasks was 4 to 10"
-    " points too high.",
-    advice="Draw the order of the tasks before the run, and name its file with `--order FILE`.",
+    meaning="With `--order completion`, an interim look counts the tasks that were completed"
+    " first.",
+    why="An interim look is valid only if outcomes do not influence which tasks the look counts. In"
+    " runs in which failures took longer than passes, pass@1 of the first half of the tasks was 4"
+    " to 10 points too high.",
+    advice="Choose a random order of the tasks before the run, and name the file with the order"
+    " with `--order FILE`.",
     example="passk watch sample_data/tau_airline.csv --planned 50 --attempts 4 --min pass@1=0.2"
     " --order completion --looks tau.looks\n"
     "warning[order-of-completion]: tasks are counted in the order of completion, so early looks are"
@@ -112,9 +114,10 @@ ORDER_OF_COMPLETION_WARNING = DiagnosticType(
 RULES_NOT_WATCHED_NOTE = DiagnosticType(
     "rules-not-watched", NOTE, "passk watch does not judge these rules of the suite: {rules}",
     "judge the complete run with passk gate",
-    meaning="The suite has rules about single tasks (must-pass, min-each) or about attempts"
-    " without an outcome (max-errors, max-missing). An interim look judges only means over tasks.",
-    why="A run that passes passk watch can still fail these rules.",
+    meaning="The suite has rules about single tasks (must-pass, min-each) or about attempts without"
+    " an outcome (max-errors, max-missing). An interim look checks only rules about means over"
+    " tasks.",
+    why="A run that passes passk watch can still fail the rules that the message names.",
     advice="Judge the complete run with `passk gate --rules FILE`.",
     example="note[rules-not-watched]: passk watch does not judge these rules of the suite:"
     " must-pass; judge the complete run with passk gate",
@@ -124,20 +127,20 @@ TASKS_LACK_ATTEMPTS_NOTE = DiagnosticType(
     "{short:task} {short:is|are} not counted, with only {made} of {attempts} planned attempts",
     meaning="All tasks of the plan have attempts, but some tasks have fewer attempts than"
     " --attempts requires.",
-    why="passk counts neither an incomplete task nor later tasks until all planned attempts are"
-    " made.",
-    advice="Complete the attempts. If attempts failed to start, run these attempts again. If you"
-    " change --attempts, you change the plan, so begin a new looks file.",
+    why="Until all planned attempts at a task are made, passk counts neither the task nor later"
+    " tasks.",
+    advice="Complete the attempts, including attempts that failed to start. A change of --attempts"
+    " changes the plan and needs a new looks file.",
     example="note[short-of-plan]: 1 task is not counted, with only 3 of 4 planned attempts",
 )  # fmt: skip
 WAITING_FOR_TASK_NOTE = DiagnosticType(
     "waiting-for-task", NOTE,
     "{behind:complete task} {behind:waits|wait} for task {task}, which comes earlier in the order",
-    meaning="An interim look counts only the tasks before the first incomplete task of the order."
+    meaning="An interim look counts only the tasks before the first incomplete task in the order."
     " The task in the message is incomplete, but later tasks are complete.",
-    why="A look that skipped slow tasks would count too many easy tasks.",
-    advice="Check whether the task hangs or was never started. If you must leave the task out, use"
-    " `--exclude-task TASK` with a new looks file.",
+    why="If an interim look skipped slow tasks, the share of easy tasks would be too large.",
+    advice="Check whether the task is stuck or was never started. If you must leave the task out,"
+    " use `--exclude-task TASK` with a new looks file.",
     example="note[waiting-for-task]: 31 complete tasks wait for task t08, which comes earlier in"
     " the order",
 )  # fmt: skip

@@ -58,18 +58,18 @@ _NON_DOLLAR_CURRENCY_WORDS = frozenset(
 )
 _AMOUNT_COLUMN_WORDS_BY_ROLE = {"cost": {"cost", "costs", "usd"}, "tokens": {"tokens", "overhead"}}
 _MISSING_IS_NOT_ZERO_TEXT = (
-    "A missing amount is not 0. Harnesses often write nothing after a timeout or a crash, and these"
-    " attempts may be the most expensive ones."
+    "A missing amount does not mean 0. Harnesses often record no amount for attempts that timed out"
+    " or crashed, although such attempts may be the most expensive."
 )
 MISSING_COSTS_DROPPED_WARNING = DiagnosticType(
     "missing-costs-dropped", WARNING,
     "only {known} of {made} attempts are used for {amount}, because {attempts:attempt}"
     " {attempts:has|have} no {noun}: {models}",
     meaning="With --missing-cost drop, an attempt without an amount is included in pass rates but"
-    " not in the mean amount. An amount per success uses only the attempts with an amount and an"
-    " outcome.",
-    why=_MISSING_IS_NOT_ZERO_TEXT + " If the missing amounts are the highest amounts, the result"
-    " is too low.",
+    " not in the mean amount. The amount per success uses only attempts that have both an amount"
+    " and an outcome.",
+    why=_MISSING_IS_NOT_ZERO_TEXT + " If the missing amounts are larger than the known amounts, the"
+    " result is too low.",
     advice="`--missing-cost bounds` shows how much the missing amounts can change the result.",
     example="warning[missing-costs-dropped]: only 47 of 75 attempts are used for cost, because 28"
     " attempts have no cost: glm 28 of 75 (9 passed, 19 failed; timeout 1)",
@@ -78,10 +78,10 @@ MISSING_COSTS_ESTIMATED_WARNING = DiagnosticType(
     "missing-costs-estimated", WARNING,
     "{attempts:attempt} without a {noun} {attempts:gets|get} the mean {noun} of the model's other"
     " attempts at the task: {models}",
-    meaning="With --missing-cost mean, an attempt without an amount gets the mean of the model's"
-    " other attempts at the same task.",
-    why=_MISSING_IS_NOT_ZERO_TEXT + " If the missing amounts are the highest amounts, the mean is"
-    " too low.",
+    meaning="With --missing-cost mean, an attempt without an amount gets the mean amount of the"
+    " other attempts by the same model at the same task.",
+    why=_MISSING_IS_NOT_ZERO_TEXT + " If the missing amounts are larger than the known amounts, the"
+    " mean is too low.",
     advice="`--missing-cost bounds` shows how much the missing amounts can change the result.",
     example="warning[missing-costs-estimated]: 28 attempts without a cost get the mean cost of the"
     " model's other attempts at the task: glm 28 of 75 (9 passed, 19 failed; timeout 1)",
@@ -89,8 +89,8 @@ MISSING_COSTS_ESTIMATED_WARNING = DiagnosticType(
 MISSING_COSTS_BOUNDED_WARNING = DiagnosticType(
     "missing-costs-bounded", WARNING,
     "{attempts:attempt} without a {noun} may have used any amount: {models}",
-    meaning="With --missing-cost bounds, an attempt without an amount may have used nothing or any"
-    " amount, so the numbers are ranges.",
+    meaning="With --missing-cost bounds, a missing amount can be any amount from 0 upwards, so the"
+    " results are ranges.",
     why=_MISSING_IS_NOT_ZERO_TEXT,
     advice="If the missing amounts are probably similar to the known amounts, use"
     " `--missing-cost mean` to get one number.",
@@ -101,9 +101,10 @@ MISSING_COSTS_KEPT_NOTE = DiagnosticType(
     "missing-costs-kept", NOTE,
     "the history records no {noun} for {attempts:attempt}: {models}",
     "choose how missing amounts count when you run passk trend",
-    meaning="If an attempt has no amount, the history contains no amount for this attempt. The"
-    " history records the outcome of the attempt as usual.",
-    why="You can later read all runs of the history with the same --missing-cost.",
+    meaning="If an attempt has no amount, the history records the outcome of the attempt but no"
+    " amount.",
+    why="When you run passk trend, the same --missing-cost setting applies to all runs of the"
+    " history.",
     advice="Choose `--missing-cost` when you run `passk trend`.",
     example="note[missing-costs-kept]: the history records no cost for 28 attempts: glm 28 of 75 (9"
     " passed, 19 failed; timeout 1); choose how missing amounts count when you run passk trend",
@@ -118,8 +119,8 @@ MODEL_COSTS_ALL_ZERO_WARNING = DiagnosticType(
     "unpriced-models", WARNING,
     "every attempt by {models:and} costs 0, probably because the price is unknown",
     SuggestedFix({"--price": Placeholder("FILE")}, "computes costs from tokens"),
-    meaning="All costs of a model are 0. Many harnesses write 0 if they have no price for a model,"
-    " or if the model runs on your own machine.",
+    meaning="Every attempt by a model costs 0. Many harnesses write 0 for models that have no known"
+    " price or that run on your own machine.",
     why="If the price is unknown, you cannot compare a cost of 0 with the costs of other models.",
     example="warning[unpriced-models]: every attempt by local-llama costs 0, probably because the"
     " price is unknown; --price FILE computes costs from tokens",
@@ -128,7 +129,7 @@ UNCOUNTED_AMOUNTS_WARNING = DiagnosticType(
     "uncounted-amounts", WARNING,
     "the files contain 0 as the {noun} of every attempt by {models:and}, probably because the"
     " harness did not record this amount",
-    meaning="Some agents do not report tokens, turns or times, and the harness then writes 0.",
+    meaning="If an agent does not report tokens, turns or times, some harnesses write 0.",
     why="If the harness did not record the amount, a mean of 0 shows nothing about the model.",
     advice="Leave models without recorded amounts out of the comparison, or compare an amount that"
     " was recorded.",
@@ -142,10 +143,10 @@ SOME_MODEL_COSTS_ZERO_WARNING = DiagnosticType(
     "an attempt costs 0 if it crashed before the first call, or if a price is missing",
     meaning="Some attempts by a model cost exactly 0, and other attempts by the model do not.",
     why="An attempt that crashed before the first call to the model costs nothing. If a price or a"
-    " token count is missing, a cost of 0 is wrong. Attempts with a cost of 0 make the mean cost"
-    " smaller.",
-    advice="If the attempts with a cost of 0 were run again, leave the crashed attempts out with"
-    " `--duplicates` or `--where`.",
+    " token count is missing, a cost of 0 is wrong. Every attempt with a cost of 0 lowers the mean"
+    " cost.",
+    advice="If you ran the crashed attempts again, use `--duplicates` or `--where` to leave out the"
+    " crashed attempts.",
     example="warning[zero-costs]: 3 attempts cost 0, but other attempts by the same model cost"
     " more: glm 3 of 75 (3 failed; error 3); an attempt costs 0 if it crashed before the first"
     " call, or if a price is missing",
@@ -158,9 +159,10 @@ CACHED_ANSWERS_BILLED_WARNING = DiagnosticType(
         SuggestedFix({"--field": {"cost": "{billed}"}}, "counts them as 0"),
         SuggestedFix({"--where": "{condition}"}, "leaves them out"),
     ),
-    meaning="A cached answer is a copy of an earlier answer. You did not pay for the copy, but the"
-    " file contains the price again.",
-    why="The cost is too high, and a copy is not an independent attempt at the task.",
+    meaning="A cached answer is a copy of an earlier answer. You did not pay again for the cached"
+    " answer, but the file repeats the price of the first call.",
+    why="The reported cost is too high, and a cached answer is not an independent attempt at the"
+    " task.",
     advice="If an evaluation makes several attempts per task, run it without a cache. For the"
     " existing files, use one of the options in the message.",
     example="warning[repeated-prices]: 12 attempts with a cached answer repeat the price of the"
@@ -171,8 +173,9 @@ DROPPED_DUPLICATE_COSTS_WARNING = DiagnosticType(
     "left-out-costs", WARNING,
     "the amounts do not include repeated attempts that were left out: {models}",
     SuggestedFix({"--duplicates": "keep"}, "counts them"),
-    meaning="If an attempt occurs more than once, --duplicates chooses the attempt that counts. The"
-    " amounts of the repeated attempts that were left out are not in the result.",
+    meaning="If the data contains an attempt more than once, --duplicates sets which of the"
+    " repeated records counts. The result does not include the amounts of records that were left"
+    " out.",
     why="You also paid for the repeated attempts, so the real cost is higher.",
     example="warning[left-out-costs]: the amounts do not include repeated attempts that"
     " were left out: glm 1.2 of 8.4 dollars; --duplicates keep counts them",
@@ -180,8 +183,8 @@ DROPPED_DUPLICATE_COSTS_WARNING = DiagnosticType(
 OTHER_COST_COLUMNS_NOTE = DiagnosticType(
     "other-costs", NOTE, "passk reads {role} from {column}, which does not include {others:and}",
     SuggestedFix({"--field": {"{role}": "{all}"}}, "adds all columns"),
-    meaning="The files contain further amounts, for example of a simulated user or of a judge that"
-    " is a model. passk counts only the amount of the evaluated model.",
+    meaning="The files also contain other amounts, for example the cost of a simulated user or of"
+    " an LLM judge. passk uses only the amount of the evaluated model.",
     why="The amount for the whole evaluation is larger than the amount for the evaluated model.",
     example="note[other-costs]: passk reads cost from agent_cost, which does not include user_cost;"
     " --field 'cost=agent_cost+user_cost' adds all columns",
@@ -189,29 +192,31 @@ OTHER_COST_COLUMNS_NOTE = DiagnosticType(
 NON_MODEL_COSTS_UNKNOWN_NOTE = DiagnosticType(
     "unknown-costs", NOTE,
     "the {noun} includes only the model; the files do not contain the {noun} of {others}",
-    meaning="A simulated user or a judge that is a model also costs money. The files do not contain"
-    " the cost of the other models.",
+    meaning="A simulated user or an LLM judge also costs money, but the files contain only the cost"
+    " of the evaluated model.",
     why="The amount for the whole evaluation is larger than the amount for the evaluated model.",
-    advice="Look up the missing amount in the bill of your provider.",
+    advice="Look up the missing amount on your provider's bill.",
     example="note[unknown-costs]: the cost includes only the model; the files do not contain the"
     " cost of the simulated user",
 )  # fmt: skip
 AMOUNT_COLUMNS_NOTE = DiagnosticType(
     "amount-read", NOTE, "passk reads {role} as {how}{?unit|, in {unit}}",
-    meaning="passk read the amount from the columns that the message names. passk converts a unit"
-    " in the name of a column or after a colon, and reads a time without a unit as seconds. passk"
-    " adds up the entries of a list, and columns that are joined by +.",
+    meaning="passk reads the amount from the columns that the message names. passk converts values"
+    " if the column name contains a unit, or if you write a unit after a colon. passk assumes that"
+    " times without a unit are in seconds. passk adds up the entries of a list, and adds up columns"
+    " that you join with +.",
     why="If the unit is wrong, all amounts are wrong by the same factor. If one part of a sum is"
     " missing, the sum is missing.",
-    advice="If the unit is wrong, write it after a colon, for example `--field"
-    " duration=latency:ms`.",
+    advice="If the unit is wrong, add a colon and the correct unit to the column name, for example"
+    " `--field duration=latency:ms`.",
     example="note[amount-read]: passk reads duration as latency:ms, in seconds",
 )  # fmt: skip
 NAME_CONTRADICTS_UNIT_WARNING = DiagnosticType(
     "other-unit", WARNING,
     "the name of {column} suggests {other}, but passk reads its values as {unit}",
-    meaning="The option --field names a column for an amount, and the name of the column contains"
-    " another unit, for example tokens for a cost. passk does not convert the values.",
+    meaning="The option --field names a column for an amount, but the name of the column contains"
+    " another unit. For example, the column for a cost has the name total_tokens. passk does not"
+    " convert the values.",
     why="The amounts probably have the wrong unit.",
     advice="To count tokens, use `passk cost --of tokens --field tokens=COLUMN`. To compute dollars"
     " from tokens, use `--price`.",
@@ -221,8 +226,8 @@ NAME_CONTRADICTS_UNIT_WARNING = DiagnosticType(
 NON_DOLLAR_CURRENCY_WARNING = DiagnosticType(
     "other-currency", WARNING,
     "the name of {column} suggests {currency}, so each $ in the output means {currency}",
-    meaning="passk shows costs in dollars. The name of a cost column contains another currency, and"
-    " passk does not convert the values of the column.",
+    meaning="passk shows all costs with a dollar sign. The name of a cost column contains another"
+    " currency, but passk does not convert the values of the column.",
     why="You cannot compare costs in two currencies.",
     advice="Convert the column to dollars before you compare models.",
     example="warning[other-currency]: the name of cost_eur suggests EUR, so each $ in the output"

@@ -34,10 +34,11 @@ _TEMPORARY_LABELS_FILE_NAME = "labels.parquet"
 LABELS_OF_ABSENT_MODELS_NOTE = DiagnosticType(
     "labels-of-others", NOTE,
     "{place} contains {labels:label} for models that are not in the result files: {models}",
-    meaning="passk joins labels to attempts by model, task and attempt number. passk leaves out"
-    " labels of models that are not in the files with the attempts.",
-    why="Labels of models that are not in the files do not correct any estimate.",
-    advice="`--truth-from` uses labels of other models to estimate how often the judge errs.",
+    meaning="passk matches labels and attempts by model, task and attempt number. passk ignores"
+    " labels of models that are not in the result files.",
+    why="A label can correct an estimate only if the model of the label is in the result files.",
+    advice="If you want to estimate from labels of other models how often the judge is wrong, use"
+    " `--truth-from`.",
     example="note[labels-of-others]: labels.csv contains 40 labels for models that are not in the"
     " result files: gpt-4o",
 )  # fmt: skip
@@ -47,9 +48,9 @@ BORROWED_JUDGE_ERRORS_WARNING = DiagnosticType(
     " errs equally often about your attempts",
     meaning="With --truth-from, passk takes the rates of false passes and false failures from"
     " another file.",
-    why="If the judge errs more or less often about your models or tasks, the corrected estimates"
-    " are wrong.",
-    advice="Label some of your attempts and give the labels with `--truth`.",
+    why="If the judge makes mistakes more or less often on your models or tasks, the corrected"
+    " estimates are wrong.",
+    advice="Label some of your own attempts, and name the file of labels with `--truth`.",
     example="warning[others-labels]: the correction uses labels of other attempts (alpha in"
     " labelled.csv) and assumes that the judge errs equally often about your attempts",
 )  # fmt: skip

@@ -29,16 +29,18 @@ _NAME_TO_NORMALIZE_PATTERN = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+
 SUMMARY_ROWS_WARNING = DiagnosticType(
     "summary-rows", WARNING,
     "the task {names:and} summarizes other rows",
-    meaning="A row with a task such as total, overall or average is not an attempt at a task.",
-    why="If the row counted as a task, it would change the mean over tasks.",
+    meaning="A row with a task name like total, overall or average is a summary and not an"
+    " attempt.",
+    why="If passk counted a summary row as a task, the mean over tasks would be wrong.",
     advice="Leave the summary rows out with --where.",
     example="warning[summary-rows]: the task 'overall' summarizes other rows",
 )  # fmt: skip
 HEADER_ROWS_WARNING = DiagnosticType(
     "header-rows", WARNING,
     "one of the rows is a header, with the task {name}",
-    meaning="Several tables were joined into one file, so one of the rows is a second header.",
-    why="passk would read the header as an attempt at a task.",
+    meaning="Several tables were probably joined into one file, so the file contains a second"
+    " header row.",
+    why="passk would count the second header row as an attempt.",
     advice="Leave the header row out with --where, or delete the row.",
     example="warning[header-rows]: one of the rows is a header, with the task 'task_id'",
 )  # fmt: skip
@@ -46,22 +48,22 @@ SIMILAR_TASK_NAMES_WARNING = DiagnosticType(
     "similar-tasks", WARNING,
     "{names:and} count as different tasks",
     meaning="The names of two tasks differ only in case, spaces, invisible characters or a leading"
-    " ./, or they are spellings of one number, like 1, 1.0 and 01.",
-    why="Two tools often spell the name of one task in two ways. If a task has two names, its"
-    " attempts are divided between two tasks, or one attempt counts twice.",
-    advice="If both names mean the same task, spell the names in the same way.",
+    " ./, or spell the same number differently, for example 1 and 01.",
+    why="Different tools may spell the name of the same task in different ways. If a task has two"
+    " names, passk divides its attempts between two tasks, or counts the same attempt twice.",
+    advice="If both names refer to the same task, use the same spelling for both.",
     example="warning[similar-tasks]: 'Task 1' and 'task 1' count as different tasks",
 )  # fmt: skip
 MODEL_NAMES_AS_TASKS_WARNING = DiagnosticType(
     "unlikely-tasks", WARNING,
     "the tasks are named like models: {names}",
     "passk needs the outcome of each task",
-    meaning="The file has one row per model. A row contains only the number of tasks that passed,"
-    " and not the outcome of each task.",
-    why="If passk read the models as tasks, 45 of 60 solved tasks would count as 45 passes in 60"
-    " attempts at one task.",
-    advice="Read a file with one row per task. If the names are tasks and not models, name the task"
-    " column with --field task=COLUMN.",
+    meaning="The file probably has one row per model, with the number of tasks that the model"
+    " solved instead of the outcome of each task.",
+    why="If passk treated models as tasks, a model that solved 45 of 60 tasks would become one task"
+    " with 45 passes in 60 attempts.",
+    advice="Use a file that contains the outcome of each task. If the names are tasks and not"
+    " models, name the task column with --field task=COLUMN.",
     example="warning[unlikely-tasks]: the tasks are named like models: gpt-5, gemini-3; passk"
     " needs the outcome of each task",
 )  # fmt: skip
@@ -69,9 +71,10 @@ ROW_IDS_AS_TASKS_WARNING = DiagnosticType(
     "rows-as-tasks", WARNING,
     "{task} differs in each row, so every task has one attempt, although each {statement} occurs in"
     " several rows",
-    meaning="The column that passk read as the task contains ids of rows, runs or responses.",
-    why="Each attempt would count as a task, and pass@k would not be defined for k above 1.",
-    advice="Name the column of the task, for example with --field task=question.",
+    meaning="The column that passk uses as the task probably contains ids of rows, runs or"
+    " responses.",
+    why="If each attempt counts as a separate task, passk cannot compute pass@k for k above 1.",
+    advice="Name the column that contains the tasks, for example with --field task=question.",
     example="warning[rows-as-tasks]: id differs in each row, so every task has one attempt,"
     " although each question occurs in several rows",
 )  # fmt: skip

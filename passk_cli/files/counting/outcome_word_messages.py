@@ -18,9 +18,9 @@ from passk_cli.text import first_few
 OUTCOME_WORDS_NOTE = DiagnosticType(
     "named-outcomes", NOTE,
     "outcomes counted as passes: {passes}; outcomes counted as failures: {fails}",
-    meaning="The option --passes names the outcomes that pass, and every other word fails. With"
-    " --threshold, passk compares numbers with the threshold.",
-    why="The number of outcomes per word shows whether you forgot a word.",
+    meaning="passk counts outcomes that --passes names as passes, and all other words as failures."
+    " With --threshold, passk compares numbers with the threshold.",
+    why="The number of outcomes for each word shows whether you forgot to name a word.",
     advice="Check both lists of words. Add a missing word to --passes or --fails.",
     example="note[named-outcomes]: outcomes counted as passes: solved (31); outcomes counted as"
     " failures: partial (5), unsolved (24)",

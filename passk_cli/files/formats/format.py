@@ -40,7 +40,7 @@ from passk_cli.text import truncated_text
 
 INCOMPLETE_RUN_WARNING = DiagnosticType(
     "incomplete-run", WARNING, "the run lists {listed:attempt}, but the file contains {held}",
-    meaning="The file states the number of attempts of its run, but it contains a different number"
+    meaning="The file records how many attempts belong to the run, but contains a different number"
     " of attempts.",
     why="The run was stopped or is still going on, or files are missing. Slow or difficult attempts"
     " are most likely to be missing, so the estimates may be too high.",

@@ -35,16 +35,17 @@ from passk_cli.suggested_fix import SuggestedFix
 UNFINISHED_RUN_WARNING = DiagnosticType(
     "unfinished-run", WARNING, "the run did not finish{?status|: its status is {status}}",
     meaning="The run of this log was cancelled, ended with an error, or has not ended yet.",
-    why="passk includes the attempts in the log. Slow or difficult attempts are most likely to be"
-    " missing, so the estimates may be too high.",
+    why="passk counts only the attempts that the log contains. Slow or difficult attempts are most"
+    " likely to be missing, so the estimates may be too high.",
     advice="Finish the run, for example with `inspect eval-retry`, and read its log again.",
     example="warning[unfinished-run]: the run did not finish: its status is cancelled",
 )  # fmt: skip
 INVALIDATED_LOG_WARNING = DiagnosticType(
     "invalidated-log", WARNING, "the log is marked as invalidated",
-    meaning="Somebody marked this Inspect log as invalid. passk still includes its attempts.",
+    meaning="Somebody marked the Inspect log as invalid. passk still counts the attempts in an"
+    " invalidated log.",
     why="The person who marked the log may know that its outcomes are wrong.",
-    advice="If the log is invalid, leave the file out.",
+    advice="If the log is really invalid, leave the file out.",
     example="warning[invalidated-log]: the log is marked as invalidated",
 )  # fmt: skip
 
@@ -52,8 +53,8 @@ SCORE_MAY_MEAN_FAILURE_WARNING = DiagnosticType(
     "unclear-score", WARNING,
     "a score of 1 is a pass, but {score} may measure a failure",
     (SuggestedFix({"--passes": ("false",), "--fails": ("true",)}, "makes 1 a failure"),),
-    meaning="The scorer is named after something undesired, such as a refusal, a deception or a"
-    " leak. passk treats a score of 1 as a pass, as for every other scorer.",
+    meaning="The name of the scorer suggests something undesired, such as a refusal, a deception or"
+    " a leak. By default, passk counts a score of 1 as a pass for every scorer.",
     why="The log does not show whether a high score is good or bad. If a score of 1 means"
     " that the model did something undesired, the reported pass rate is the failure rate.",
     example="warning[unclear-score]: a score of 1 is a pass, but refusal may measure a failure;"

@@ -31,13 +31,13 @@ REPEATED_TESTS_NOTE = DiagnosticType(
     "repeated-tests", NOTE,
     "{tests:test} {tests:is|are} repeated: in {example} the last two numbers are the attempt and"
     " the number of attempts",
-    meaning="pytest-repeat adds the number of an attempt to the name of its test, from [1-5] to"
-    " [5-5]. passk reads names in this way if all tests of a function have the same last number and"
-    " the attempts are numbered without gaps.",
+    meaning="pytest-repeat adds the number of the attempt and the number of attempts to the name of"
+    " a test, for example [1-5]. passk joins repeats if all tests of a function have the same last"
+    " number and the attempts are numbered without gaps.",
     why="The repeated attempts of a test belong to one task. If passk did not join the repeats of a"
     " test, each attempt would be a separate task.",
-    advice="If the numbers are parameters of the test, use `--records tests --field task=nodeid`,"
-    " which reads each name as a task.",
+    advice="If the numbers are parameters of the test, use `--records tests --field task=nodeid`."
+    " passk then treats each name as a separate task.",
     example="note[repeated-tests]: 2 tests are repeated: in test_agent.py::test_refund[1-2] the"
     " last two numbers are the attempt and the number of attempts",
 )  # fmt: skip

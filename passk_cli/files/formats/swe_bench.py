@@ -59,10 +59,11 @@ COMPLETED_INSTANCES_ONLY_WARNING = DiagnosticType(
     "instances with an error or an empty patch have no report of their own and are missing from the"
     " results",
     "give the report of the run, which lists all instances",
-    meaning="SWE-bench writes a report per instance only if the tests of the instance ran.",
-    why="An instance with an empty patch is a failure, but it has no report. The resolved rate is"
-    " too high if instances with an empty patch are missing.",
-    advice="Give the report of the run (MODEL.RUN.json) instead.",
+    meaning="SWE-bench writes a report for an instance only if the tests of the instance ran.",
+    why="An instance with an empty patch counts as a failure, but has no report. The resolved rate"
+    " is too high if instances with an empty patch are missing.",
+    advice="Use the report of the whole run (MODEL.RUN.json) instead of the reports of single"
+    " instances.",
     example="warning[completed-only]: instances with an error or an empty patch have no report of"
     " their own and are missing from the results; give the report of the run, which lists all"
     " instances",
@@ -71,8 +72,8 @@ UNLISTED_INSTANCES_OMITTED_WARNING = DiagnosticType(
     "unlisted-instances", WARNING,
     "{instances:submitted instance} {instances:is|are} left out, because no list of the report"
     " contains {instances:it|them}",
-    meaning="The report of a SWE-bench run lists the instances that were resolved, that were"
-    " unresolved, and that ended with an error. Some submitted instances are not in any list of the"
+    meaning="The report of a SWE-bench run lists resolved instances, unresolved instances, and"
+    " instances that ended with an error. Some submitted instances are not in any list of the"
     " report.",
     why="The outcome of an unlisted instance is unknown. If unlisted instances failed, the resolved"
     " rate is too high.",
