@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.discordance import suissa_shuster
-from passk_cli.inference.min_p import TestsWithSharedLevel as TestFamily
+from passk_cli.inference.min_p import SharedLevelTests as TestFamily
 from passk_cli.inference.min_p import draw_min_p
 from passk_cli.inference.paired_tests import mcnemar, paired_t, sign_flip_test
 from passk_cli.inference.permutation_test import (

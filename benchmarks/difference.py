@@ -28,7 +28,7 @@ from scipy.special import stdtr, stdtrit
 
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.difference import difference_distribution
-from passk_cli.inference.min_p import ModelValuesAndPairs, TestsWithSharedLevel, draw_min_p
+from passk_cli.inference.min_p import ModelValuesAndPairs, SharedLevelTests, draw_min_p
 from passk_cli.inference.paired_tests import paired_t
 from passk_cli.inference.sampling_variance import difference_variance_floor
 from passk_cli.metrics.pass_k import pass_at_k
@@ -318,7 +318,7 @@ def families(runs: int) -> str:
             )
             distribution = difference_distribution(d, 1.0, floor)
             p = distribution.p()
-            tests = TestsWithSharedLevel(ModelValuesAndPairs(values.T, first, second))
+            tests = SharedLevelTests(ModelValuesAndPairs(values.T, first, second))
             (law_of_all,) = draw_min_p([tests], resamples=2_000)
             alpha = law_of_all.level_per_test(0.05)
             low, high = distribution.limits(alpha)
@@ -446,9 +446,7 @@ def together(boards: Sequence[Board], runs: int) -> str:
             moderated = plain.with_moderated_errors()
             holds = []
             for law in (moderated, plain):
-                family = TestsWithSharedLevel(
-                    ModelValuesAndPairs(values.T, first, second), p=law.p()
-                )
+                family = SharedLevelTests(ModelValuesAndPairs(values.T, first, second), p=law.p())
                 (level,) = draw_min_p([family], resamples=1_000)
                 low, high = law.limits(level.level_per_test(0.05))
                 holds.append(((low <= true + 1e-12) & (true - 1e-12 <= high)).all())
@@ -493,9 +491,7 @@ def many() -> str:
     law = difference_distribution(values[first] - values[second], 1.0)
     p = law.p()
     middle = time.process_time()
-    (together,) = draw_min_p(
-        [TestsWithSharedLevel(ModelValuesAndPairs(values.T, first, second), p=p)]
-    )
+    (together,) = draw_min_p([SharedLevelTests(ModelValuesAndPairs(values.T, first, second), p=p)])
     level = together.level_per_test(0.05)
     law.limits(level)
     return table(

@@ -25,6 +25,7 @@ from passk_cli.charts.point_names import PlacedName, place_names
 from passk_cli.charts.text_metrics import text_width, wrapped_chart_text
 from passk_cli.charts.theme import FONT, Theme, mix_colours
 from passk_cli.errors import ParameterError
+from passk_cli.report.phrases import round_half_up
 from passk_cli.report.plot import Plot, ReferenceLine, Row, distinct_values
 from passk_cli.suggested_fix import OptionWithValue
 from passk_cli.text import short_names
@@ -681,7 +682,9 @@ class _ForestDrawer(_RowDrawer):
             return "–"
         if self.plot.unit != "share":
             return f"{self.plot.x_unit}{row['x']:.3g}"
-        return f"{100 * row['x']:.1f} %" if self.percent else f"{row['x']:.3f}"
+        if self.percent:
+            return f"{round_half_up(100 * row['x'], 1):.1f} %"
+        return f"{round_half_up(row['x'], 3):.3f}"
 
     def _estimate_element(self, row: Row) -> str:
         return _text(

@@ -97,7 +97,8 @@ class ChartOptions:
     highlight: Annotated[tuple[str, ...], Option(
         "--highlight", "MODEL", "Colour only these models.",
         detail="MODEL is the name of a model, or a pattern such as 'gpt-*'. Without this option,"
-        " passk colours only the best 5 models if there are more than 8 models. Repeatable.")] = ()
+        " and with more than 8 models, passk colours only the leading models and the models that"
+        " the title names. Repeatable.")] = ()
     panel: Annotated[str, Option(
         "--panel", "COLUMN", "Draw a separate panel for each value of a --by column.")] = ""
     # fmt: on

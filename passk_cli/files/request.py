@@ -354,22 +354,25 @@ class Request:
     fields: Annotated[Mapping[str, str], Option(
         "--field", "ROLE=COLUMN", "Column of a role, such as task=id or outcome=passed.",
         parse=parse_column_by_role,
-        detail="The roles are task, outcome, attempt, model, n, c, score, answer, solution; truth"
-        " (labels of some attempts, if the outcome is a judge's verdict); cost (in dollars),"
-        " tokens_in, tokens_out, tokens, duration (in seconds), turns; minutes (that a human expert"
-        " needs for the task) and date (of the model's release). A dot names a nested field: a.b."
-        " If a is a list, a.b is the field b of every entry, and a.b[].c means that b is a list. A"
-        " comma joins columns: task=year,day. outcome=run1,run2 names one column per attempt, or"
-        " one column per model with model=@column. With outcome=given==gold, an attempt passes if"
-        " two columns agree. passk compares numbers by value, a letter and a number by the position"
-        " of the letter in the alphabet (from 0), and texts without case and without a final full"
-        " stop. outcome=old|new uses the column that has a value in the row."
-        " scores[name=correct].value is the value of the list entry with this name. task=@position"
-        " is the position in a list, and task=@value:TEXT is the same for all rows. passk adds up"
-        " amounts over lists (cost=iterations[].cost_usd) and over columns"
-        " (cost=agent_cost+user_cost). passk takes the unit of an amount from the name of the"
-        " column, or from the text after a colon: cost_cents, wallMs, duration=latency:ms."
-        " Repeatable.",
+        detail="The roles are task, outcome, attempt, model, n, c, score, answer, solution, truth,"
+        " cost, tokens_in, tokens_out, tokens, duration, turns, minutes and date. If the outcome"
+        " is a judge's verdict, the column truth contains labels of some attempts. The cost is in"
+        " dollars, and the duration is in seconds. The column minutes contains the time that a"
+        " human expert needs for the task. The column date contains the release date of the model."
+        " A dot names a nested field: a.b. If a is a list, a.b is the field b of every entry of"
+        " the list. The brackets in a.b[].c mean that b is a list. A comma combines columns, for"
+        " example task=year,day. outcome=run1,run2 names one column per attempt. With"
+        " model=@column, outcome=A,B names one column per model. With outcome=given==gold, an"
+        " attempt passes if two columns agree. passk compares numbers by value. If one column"
+        " contains a letter and the other column contains a number, passk uses the position of the"
+        " letter in the alphabet, starting at 0. passk ignores case and a final full stop when it"
+        " compares texts. outcome=old|new uses the column old or new, whichever has a value in the"
+        " row. scores[name=correct].value is the value of the list entry with this name."
+        " task=@position uses the position in a list as the task. task=@value:TEXT uses TEXT as"
+        " the task of all rows. passk adds up amounts over lists (cost=iterations[].cost_usd) and"
+        " over columns (cost=agent_cost+user_cost). passk takes the unit of an amount from the"
+        " name of the column, or from the text after a colon, for example cost_cents, wallMs or"
+        " duration=latency:ms. Repeatable.",
     )] = field(default_factory=dict)
     map: Annotated[Any, Option(
         "--map", "FILE", "A TOML file that defines what the columns of your files mean.",
@@ -388,18 +391,19 @@ class Request:
     truth: Annotated[Any, Option(
         "--truth", "FILE|OUTCOME", "Labels of some attempts, if the outcome is a judge's verdict.",
         file_use="read",
-        detail="FILE has a column truth (or --field truth=COLUMN) that shows whether an attempt"
-        " passes. passk joins the file by model, task and attempt. You can also name the outcome of"
-        " a second scorer in the same files. If a column of the same file contains the labels, use"
-        " only --field truth=COLUMN. An empty value means that the attempt has no label. passk"
-        " corrects the estimates with the labels.",
+        detail="The column truth of FILE (or the column in --field truth=COLUMN) shows whether an"
+        " attempt really passes. passk matches the labels with your results by model, task and"
+        " attempt. Instead of a file, you can name the outcome of a second scorer in the same"
+        " files. If a column of your result file contains the labels, use --field truth=COLUMN"
+        " without --truth. An empty value means that the attempt has no label. passk corrects the"
+        " estimates with the labels.",
     )] = None
     truth_from: Annotated[Any, Option(
         "--truth-from", "FILE", "Labels of other models or tasks, for pass@1 only.",
         file_use="read",
         only_in_full_help=True,
         detail="FILE has the columns outcome and truth. passk assumes that the judge has the same"
-        " error rates in your files.",
+        " error rates in FILE and in your result files.",
     )] = None
     threshold: Annotated[tuple[float, ...], Option(
         "--threshold", "X[,X…]", "A score of at least X passes.", parse=parse_thresholds,
@@ -409,7 +413,7 @@ class Request:
         "--passes", "WORD[,WORD…]", "Outcome words that count as passes.",
         parse=parse_outcome_words,
         detail="For example, use --passes not_misled, or use --passes false if true is bad. Every"
-        " other word fails, unless you use --fails.",
+        " other word counts as a failure, unless you use --fails.",
     )] = ()
     fails: Annotated[tuple[str, ...], Option(
         "--fails", "WORD[,WORD…]", "Outcome words that count as failures.",
@@ -419,22 +423,23 @@ class Request:
     )] = ()
     missing: Annotated[str, Option(
         "--missing", help="How to count a missing outcome.", choices=MISSING_CHOICES,
-        detail="With bounds, passk counts a missing outcome as a failure and as a pass, and every"
-        " estimate becomes a range.",
+        detail="With bounds, passk counts each missing outcome once as a failure and once as a"
+        " pass, so every estimate becomes a range.",
     )] = "error"
     missing_cost: Annotated[str, Option(
         "--missing-cost", help="How to count a missing cost.", choices=MISSING_COST_CHOICES,
-        detail="The option also applies to tokens, durations and turns. passk never counts a"
+        detail="--missing-cost also applies to tokens, durations and turns. passk never counts a"
         " missing cost as 0. With drop, passk uses only the outcome of an attempt without a cost."
-        " With mean, the attempt gets the mean cost of the model's other attempts at the task. With"
-        " bounds, the cost may be any amount, and every estimate becomes a range.",
+        " With mean, the attempt gets the mean cost of the model's other attempts at the task."
+        " With bounds, the cost may be any amount, and every estimate becomes a range.",
     )] = "error"
     price: Annotated[Mapping[str, Any], Option(
         "--price", "FILE", "TOML file with token prices, to compute costs.",
         parse="passk_cli.files.attempts.prices:parse_prices", file_use="read",
-        detail="The file has one table per model or pattern of models, in dollars per million"
-        " tokens: ['gpt-5*'] with input = 1.25, output = 10 and, for cached input, cached = 0.125."
-        " passk computes costs from tokens_in and tokens_out, even if the files contain costs.",
+        detail="The file has one table per model or pattern of models, with prices in dollars per"
+        " million tokens. For example, the table ['gpt-5*'] contains input = 1.25, output = 10"
+        " and, for cached input, cached = 0.125. passk computes costs from tokens_in and"
+        " tokens_out, even if the files contain costs.",
     )] = field(default_factory=dict)
     duplicates: Annotated[str, Option(
         "--duplicates", help="What to do with a repeated attempt.", choices=DUPLICATES_CHOICES,
@@ -448,7 +453,7 @@ class Request:
         detail="Repeatable.",
     )] = ()
     pool: Annotated[tuple[str, ...], Option(
-        "--pool", "COLUMN", "Pool attempts on purpose although they differ in this column.",
+        "--pool", "COLUMN", "Pool attempts even if they differ in this column.",
         parse=split_at_commas,
         detail="Without --pool, passk warns you that it pools attempts with different settings, or"
         " stops and asks you. Repeatable.",
@@ -479,7 +484,8 @@ class Request:
         "--exclude-task", "TASKS|FILE", "Leave tasks out, for example contaminated tasks.",
         parse=partial(parse_tasks, "--exclude-task"),
         detail="Give names separated by commas (a,b), or a file with one name per line and no"
-        " comments. passk also leaves the tasks out of baselines and histories. Repeatable.",
+        " comments. passk also leaves the excluded tasks out of baselines and histories."
+        " Repeatable.",
     )] = ()
     only_tasks: Annotated[tuple[str, ...], Option(
         "--only-task", "TASKS|FILE", "Keep only these tasks.",
@@ -496,9 +502,9 @@ class Request:
     )] = None
     records: Annotated[str | None, Option(
         "--records", "KEY", "Key of the records in a JSON document or line.",
-        detail="A dot names a nested key: a.b. The records are a list, or a mapping from tasks to"
-        " records. A name in braces stands for every key, and the keys become a column:"
-        " results.{model}.",
+        detail="A dot names a nested key: a.b. The key must contain a list of records, or a"
+        " mapping from tasks to records. A name in braces stands for every key, and the keys"
+        " become a column, for example results.{model}.",
     )] = None
     path: Annotated[str | None, Option(
         "--path", "TEMPLATE", "Columns to read from paths, such as '{model}/{task}.json'.",

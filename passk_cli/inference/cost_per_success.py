@@ -18,7 +18,7 @@ from passk_cli.inference.lognormal_mean import (
     amount_limit_distances,
     distance_keeping_limit_positive,
 )
-from passk_cli.inference.min_p import TestsWithSharedLevel, draw_min_p
+from passk_cli.inference.min_p import SharedLevelTests, draw_min_p
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.registry import Metric
 
@@ -402,7 +402,7 @@ def compare_costs(
         columns /= np.where(largest > 0, largest, 1.0)
         first = spendings[0]
         sizes = cluster_totals_and_sizes(first.mean_cost[:, None], first.clusters)[1]
-        tests = TestsWithSharedLevel(columns, sizes, p=p)
+        tests = SharedLevelTests(columns, sizes, p=p)
         (min_p,) = draw_min_p([tests], alpha=alpha, resamples=resamples, seed=seed)
         alpha, adjusted = min_p.level_per_test(alpha), min_p.adjusted(p)
     elif adjust and distributions:

@@ -114,7 +114,7 @@ class MinPDistribution:
         return min(alpha, max(below, alpha / self.test_count))
 
 
-class TestsWithSharedLevel(NamedTuple):
+class SharedLevelTests(NamedTuple):
     """A family of tests that share one significance level, with one test per column of differences.
 
     differences : an array (units × columns), or `ModelValuesAndPairs`. The units are tasks or
@@ -132,7 +132,7 @@ class TestsWithSharedLevel(NamedTuple):
 
 
 def draw_min_p(
-    families: Sequence[TestsWithSharedLevel],
+    families: Sequence[SharedLevelTests],
     *,
     alpha: float = 0.05,
     resamples: int = 10_000,
@@ -156,7 +156,7 @@ def draw_min_p(
     Source: Westfall & Young 1993, single-step min-P; Liu 1988, wild bootstrap, for random signs.
 
     >>> together = np.array([[0.3, 0.3], [0.1, 0.1], [-0.2, -0.2], [0.4, 0.4]])
-    >>> draw_min_p([TestsWithSharedLevel(together)])[0].adjusted([0.125, 0.6]).tolist()
+    >>> draw_min_p([SharedLevelTests(together)])[0].adjusted([0.125, 0.6]).tolist()
     [0.125, 0.625]
     """
     distributions = [MinPDistribution(_column_count(tests), np.empty(0)) for tests in families]
@@ -208,7 +208,7 @@ def draw_min_p(
     return distributions
 
 
-def _column_count(tests: TestsWithSharedLevel) -> int:
+def _column_count(tests: SharedLevelTests) -> int:
     differences = tests.differences
     if isinstance(differences, ModelValuesAndPairs):
         return len(differences.first_models)
@@ -234,7 +234,7 @@ class _ResidualsForSignFlips:
     degrees: Ints
 
     @classmethod
-    def from_family(cls, tests: TestsWithSharedLevel) -> _ResidualsForSignFlips:
+    def from_family(cls, tests: SharedLevelTests) -> _ResidualsForSignFlips:
         differences, sizes, shared = (
             tests.differences,
             np.asarray(tests.unit_task_counts, float),

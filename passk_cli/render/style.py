@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.diagnostic import DIAGNOSTIC_TYPE_BY_NAME, NOTE, Diagnostic
@@ -28,7 +27,7 @@ from passk_cli.report.data_types import (
     Table,
     options_signature_line,
 )
-from passk_cli.report.phrases import duration_text, p_number_text
+from passk_cli.report.phrases import duration_text, p_number_text, round_half_up
 from passk_cli.suggested_fix import FULL_DETAILS_OPTION, OptionWithValue, SuggestedFix
 from passk_cli.text import display_width, printable
 
@@ -88,22 +87,9 @@ def share_text(value: float, style: Style, *, signed: bool = False) -> str:
     # A share and its percentage must have the same digits. For example, 0.7425 is 0.743 and 74.3 %,
     # never 74.2 %.
     shift = 2 if style.percent else 0
-    number = _round(value, style.decimals + shift).scaleb(shift)
+    number = round_half_up(value, style.decimals + shift).scaleb(shift)
     text = f"{number:{'+' if signed and number else ''}.{style.decimals}f}"
     return text.replace("-", style.minus)
-
-
-def _round(value: float, decimals: int) -> Decimal:
-    """The value, rounded half away from 0.  −0 becomes 0.
-
-    The value is first rounded to 12 digits, because the last binary digits of a sum depend on the
-    order of its terms.
-
-    >>> [share_text(x, Style()) for x in (0.19749999999999998, 0.1975, 0.7425)]
-    ['0.198', '0.198', '0.743']
-    """
-    digits = Decimal(f"{value:.12g}")
-    return digits.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP) + 0
 
 
 def answer_text(report: Report, style: Style) -> str:
@@ -369,7 +355,7 @@ def _quantity_text_without_unit(value: float, unit: str, style: Style, signed: b
     if unit == "$" and 1 <= size < 1000:
         decimals = 2
     shape = f",.{decimals}f" if decimals <= 8 else ".2g"
-    number = _round(value, decimals) if decimals <= 8 else value
+    number = round_half_up(value, decimals) if decimals <= 8 else value
     text = f"{number:{'+' if signed and size > 1e-12 else ''}{shape}}"
     return text.replace("-", style.minus)
 

@@ -172,6 +172,7 @@ def _fit_table(
         or _has_text_over_two_lines(table, columns)
     ):
         columns = _formatted_columns(table, less, few)
+    columns = _with_shorter_headings(columns, all_places, width)
     places = _important_columns(table, columns, width, answer)
     places = _with_shorter_name_lists(columns, table, places, width)
     _cut_names(columns, table, places, width)
@@ -203,9 +204,11 @@ def _important_columns(
     headers = [[table.columns[i].header for i in group] for group in groups]
     mentioned = [
         group for group, names in zip(groups, headers, strict=True)
-        if "verdict" in names or any(_answer_mentions_header(answer, name) for name in names)
+        if {"verdict", "difference"} & {*names} or names[0].startswith(("gain ", "k for "))
+        or any(_answer_mentions_header(answer, name) for name in names)
     ]  # fmt: skip
     chosen = mentioned or groups[:1]
+    chosen.sort(key=lambda group: table.columns[group[0]].header != "difference")
     floors = _columns_with_shortest_names(columns, table)
     while len(chosen) > 1 and _total_width(floors, [*keys, *chain(*chosen)]) > width:
         chosen = chosen[:-1]
@@ -260,6 +263,20 @@ def _cut_names(columns: FormattedColumns, table: Table, places: Sequence[int], w
         short = dict(zip(column_names, short_names(column_names, room), strict=True))
         lines = (short.get(text) or "\n".join(wrap_text(text, room)) for text in texts[i])
         columns[i] = (name, [(line, "") for line in lines])
+
+
+def _with_shorter_headings(
+    columns: FormattedColumns, places: Sequence[int], width: int
+) -> FormattedColumns:
+    """The columns, with shorter names of models as headings if the table is too wide."""
+    names = [name for name, _ in columns if len(name) > _SHORTEST and " " not in name]
+    shorter = columns
+    for room in range(max(map(len, names), default=0), _SHORTEST - 1, -1):
+        if len(names) < 2 or _total_width(shorter, places) <= width:
+            break
+        short = dict(zip(names, short_names(names, room), strict=True))
+        shorter = [(short.get(name, name), cells) for name, cells in columns]
+    return shorter
 
 
 def _with_shorter_name_lists(

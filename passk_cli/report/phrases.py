@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 
 from passk_cli.text import (
     OrderedCategoryValue,
@@ -16,6 +17,19 @@ from passk_cli.text import (
 )
 
 __all__ = ["all_in_words", "first_few", "join_names", "names_that_fit", "plural"]
+
+
+def round_half_up(value: float, decimals: int) -> Decimal:
+    """The value, rounded half away from 0.  −0 becomes 0.
+
+    The value is first rounded to 12 digits, because the last binary digits of a sum depend on the
+    order of its terms.
+
+    >>> [str(round_half_up(x, 3)) for x in (0.19749999999999998, 0.1975, 0.7425)]
+    ['0.198', '0.198', '0.743']
+    """
+    digits = Decimal(f"{value:.12g}")
+    return digits.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP) + 0
 
 
 def number_range(low: int, high: int) -> str:

@@ -26,14 +26,14 @@ SAME_RUN = DiagnosticType(
     meaning="The new run and the baseline are the same file.",
     why="If a file is compared with itself, there are no differences and every gate rule about"
     " changes passes.",
-    advice="Name the files of the new run, or another baseline.",
+    advice="Name the files of the new run, or choose a different baseline.",
     example="warning[same-run]: nothing can change, because main.csv is both the new run and the"
     " baseline",
 )  # fmt: skip
 BASELINE_FILE_LEFT_OUT = DiagnosticType(
     "baseline-left-out", NOTE, "{file} is the baseline, so it is left out of the new run",
     meaning="The folder or pattern that names the new run also contains the file of the baseline."
-    " passk uses this file only as the baseline, and uses all other files as the new run.",
+    " passk uses the baseline file only as the baseline, and uses all other files as the new run.",
     why="If the new run contained the baseline, passk would compare the baseline with itself.",
     advice="If the file is the baseline that you want, you do not need to do anything.",
     example="note[baseline-left-out]: runs/main.csv is the baseline, so it is left out of the new"

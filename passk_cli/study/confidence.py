@@ -62,8 +62,9 @@ class Confidence:
         "--level", "P", "Confidence level.", low=0, high=1, excludes_limits=True)] = 0.95
     population: Annotated[str, Option(
         "--population", help="Population that intervals are about", choices=POPULATIONS,
-        detail="With new-tasks, the tasks are a sample, and intervals are about all similar tasks;"
-        " with these-tasks, intervals are only about these tasks, and the attempts are the sample.",
+        detail="With new-tasks, the tasks are a sample, and intervals are about all similar tasks."
+        " With these-tasks, the attempts are the sample, and intervals are only about the tasks in"
+        " the data.",
     )] = NEW_TASKS
     cluster: Annotated[str | None, Option(
         "--cluster", "COLUMN", "Column that groups related tasks.",

@@ -50,19 +50,19 @@ from passk_cli.text import plural
 SIMILAR_NAMES = DiagnosticType(
     "similar-names", WARNING, "{names:and} count as {count:model}",
     meaning="Some names differ only in case, punctuation or surrounding blanks, for example"
-    " org/alpha and org__alpha. passk counts them as different models.",
+    " org/alpha and org__alpha. passk counts every spelling of a name as a separate model.",
     why="Two tools often spell the name of the same model differently. The attempts of a model with"
     " two names are divided between the names.",
-    advice="If two names mean the same model, join them with `--alias`.",
+    advice="If two names refer to the same model, use `--alias` to count them as one model.",
     example="warning[similar-names]: 'org/alpha' and 'org__alpha' count as 2 models",
 )  # fmt: skip
 MODELS_JOINED_BY_ALIAS = DiagnosticType(
     "aliased-models", NOTE, "several names count as one model: {names:and}",
-    meaning="With `--alias`, passk treats both names as the same model in files, baselines and"
+    meaning="With `--alias`, passk treats two names as one model in result files, baselines and"
     " histories.",
-    why="If two attempts under different names of a model have the same task and the same number,"
-    " they count as duplicates.",
-    advice="If the names mean the same model, you do not need to do anything.",
+    why="Two attempts with the same task and the same number count as duplicates, even if they"
+    " have different names of one model.",
+    advice="If the names refer to the same model, you do not need to do anything.",
     example="note[aliased-models]: several names count as one model: org__alpha counts as"
     " org/alpha",
 )  # fmt: skip
@@ -85,27 +85,29 @@ CHOSEN_TASKS = DiagnosticType(
 NO_MODEL_COLUMN = DiagnosticType(
     "one-model", NOTE,
     "{file}: no column names a model, so all rows count as one model; passk does not use {columns}",
-    meaning="passk recognises no column as the model, so all rows count as attempts of one model."
-    " passk does not use the listed columns, although their names look like a model or a setting.",
-    why="If a column contains models or settings, the attempts of all models or settings are pooled"
-    " in one estimate.",
-    advice="If a column contains models, add `--field model=COLUMN`. If a column contains a"
-    " setting, use `--by COLUMN` to get one estimate per setting.",
+    meaning="passk does not recognise any column as the model column, so all rows count as"
+    " attempts of one model. passk does not use the listed columns, although their names look like"
+    " a model or a setting.",
+    why="If an unused column contains model names or settings, one estimate mixes the attempts of"
+    " different models or settings.",
+    advice="If an unused column contains model names, add `--field model=COLUMN`. If an unused"
+    " column contains a setting, use `--by COLUMN` to get one estimate per setting.",
     example="note[one-model]: runs.csv: no column names a model, so all rows count as one model;"
     " passk does not use agent_name",
 )  # fmt: skip
 MODELS_IN_COLUMNS = DiagnosticType(
     "models-in-columns", NOTE, "{file}: columns are models; passk does not use {columns}",
-    meaning="With `--field model=@column`, each column of `--field outcome=A,B` is a model."
-    " passk does not use the remaining columns of the table, which the message lists.",
-    why="If a listed column contains outcomes, its model is missing from the results.",
-    advice="If a listed column contains outcomes, add it to `--field outcome=A,B,…`.",
+    meaning="With `--field model=@column`, each column in `--field outcome=A,B` contains the"
+    " outcomes of one model. The message lists the columns of the table that passk does not use.",
+    why="If an unused column contains outcomes, the model of this column is missing from the"
+    " results.",
+    advice="If an unused column contains outcomes, add the column to `--field outcome=A,B,…`.",
     example="note[models-in-columns]: wide.csv: columns are models; passk does not use gamma",
 )  # fmt: skip
 POOLED_RUNS = DiagnosticType(
     "pooled-runs", NOTE, "{runs:run} of {models} are pooled",
     SuggestedFix({"--by": ("run",)}, "separates the runs"),
-    meaning="Attempts of several runs of a model at the same task count as attempts of one model.",
+    meaning="If a model has several runs, passk pools the attempts of all runs at the same task.",
     why="Pooling is right if the runs repeat the same experiment. Pooling is wrong if something"
     " changed between the runs.",
     advice="If you want one estimate per run, use `--by run`.",
@@ -113,32 +115,32 @@ POOLED_RUNS = DiagnosticType(
 )  # fmt: skip
 SKIPPED_FILES = DiagnosticType(
     "skipped-files", NOTE, "passk skipped {count:file} without results: {files}",
-    meaning="Some files in the folder contain no results. Files without results are, for example,"
-    " configurations or logs.",
-    why="Results do not include the contents of skipped files.",
-    advice="If a file should contain results, run `passk describe FILE` to see why passk cannot"
-    " read the file.",
+    meaning="Some files in the folder contain no results. Examples of files without results are"
+    " configuration files and logs.",
+    why="The results do not include anything from the skipped files.",
+    advice="If a skipped file should contain results, run `passk describe FILE` to see why passk"
+    " cannot read the file.",
     example="note[skipped-files]: passk skipped 2 files without results: config.json, run.log",
 )  # fmt: skip
 UNREAD_POSSIBLE_RESULT_FILES = DiagnosticType(
     "left-files", WARNING, "passk left out {count:file} that may contain results: {files}",
     meaning="Some files in the folder may contain results, but passk did not read them. passk does"
-    " not read a file that lacks a column that --field names, a file with a path that does not"
-    " match --path, or a history that `passk record` has written.",
+    " not read a file if a column named in --field is missing, or if the path of the file does not"
+    " match --path. passk also does not read a history that `passk record` has written.",
     why="Results do not include the files that passk did not read. If passk read a history in"
     " addition to result files, it would count the same runs twice.",
-    advice="Correct --field or --path, or move the files to a different folder. If you want to see"
-    " the runs of a history, use `passk trend HISTORY`.",
+    advice="Correct --field or --path, or move the unread files to a different folder. If you want"
+    " to see the runs of a history, use `passk trend HISTORY`.",
     example="warning[left-files]: passk left out 2 files that may contain results: old/a.csv,"
     " old/b.csv",
 )  # fmt: skip
 FILES_WITHOUT_CHOSEN_OUTCOME = DiagnosticType(
     "files-without-outcome", WARNING, "passk skipped {count:file} without the chosen outcome:"
     " {files}",
-    meaning="Some files in the folder do not have the outcome that --outcome names.",
+    meaning="Some files in the folder do not contain the outcome that you chose with --outcome.",
     why="Results do not include the attempts in the skipped files.",
-    advice="If you need the skipped files, score them with the same scorer, or choose an outcome"
-    " that all files have.",
+    advice="If you need the skipped files, score all files with the same scorer, or choose an"
+    " outcome that all files contain.",
     example="warning[files-without-outcome]: passk skipped 2 files without the chosen outcome:"
     " run3.eval, run4.eval",
 )  # fmt: skip
@@ -146,31 +148,32 @@ SKIPPED_LINES = DiagnosticType(
     "skipped-lines", NOTE, "passk skipped {lines:line} that are not records",
     meaning="With `--skip-bad`, passk leaves out lines that are not records, for example blank"
     " lines or lines that were cut off.",
-    why="If a skipped line was an attempt, this attempt is missing from the results.",
+    why="If a skipped line contained an attempt, the attempt is missing from the results.",
     advice="If you want to see the first skipped line, run the command without `--skip-bad`.",
     example="note[skipped-lines]: passk skipped 2 lines that are not records",
 )  # fmt: skip
 TASKS_WITHOUT_OUTCOMES = DiagnosticType(
     "lost-tasks", WARNING, "no attempt at {lost} has an outcome",
-    meaning="At some tasks, none of the model's attempts has an outcome. `--missing drop` leaves"
-    " out attempts without an outcome, so the results of the model do not include tasks without any"
+    meaning="For some tasks of a model, no attempt has an outcome. `--missing drop` leaves out"
+    " attempts without an outcome, so the results of the model do not include tasks without any"
     " outcome.",
-    why="Tasks without any outcome are often difficult, so the rate of the model is too high.",
-    advice="Use `--missing fail` or `--missing bounds`, or run the attempts without an outcome"
-    " again.",
+    why="Tasks without any outcome are often difficult, so the pass rate is too high if these"
+    " tasks are left out.",
+    advice="Use `--missing fail` or `--missing bounds`, or repeat the attempts that have no"
+    " outcome.",
     example="warning[lost-tasks]: no attempt at 2 tasks of alpha has an outcome",
 )  # fmt: skip
 MODELS_LACK_TASKS = DiagnosticType(
     "models-lack-tasks", WARNING,
     "models lack tasks that other models have ({lacking}): estimates use the tasks of each model,"
     " and comparisons use the shared tasks",
-    meaning="Not all models have the same tasks. An estimate uses all tasks of its own model, and a"
-    " comparison uses the tasks that the two compared models share.",
+    meaning="Not all models have the same tasks. The estimate of a model uses all tasks of the"
+    " model, and a comparison uses only the tasks that both models share.",
     why="If a model lacks difficult tasks, its pass rate is too high. `passk compare` ranks models"
-    " by their differences on shared tasks, and `passk estimate` names the model with the highest"
-    " estimate on the tasks that all models have. If no model lacks more than 5 % of the tasks,"
+    " by their differences on shared tasks. `passk estimate` names the model with the highest"
+    " estimate on the tasks that all models share. If no model lacks more than 5 % of the tasks,"
     " this message is only a note.",
-    advice="Complete the runs. If you want `passk compare` to stop when models lack tasks, use"
+    advice="Run the missing tasks. If you want `passk compare` to stop when models lack tasks, use"
     " `--unpaired error`.",
     example="warning[models-lack-tasks]: models lack tasks that other models have (alpha 12 of"
     " 164): estimates use the tasks of each model, and comparisons use the shared tasks",
@@ -181,16 +184,17 @@ DROPPED_DUPLICATES = DiagnosticType(
     meaning="A duplicate attempt has the same model, task and number as another attempt. With"
     " `--duplicates first` or `--duplicates last`, passk keeps only the first or the last of"
     " several duplicates.",
-    why="If the attempts are really different, most of them are missing from the results.",
-    advice="If the attempts are really different, use `--duplicates keep`.",
+    why="If the duplicates are really different attempts, some attempts are missing from the"
+    " results.",
+    advice="If the duplicates are really different attempts, use `--duplicates keep`.",
     example="note[dropped-duplicates]: passk left out 20 duplicate attempts and kept the first"
     " attempt of each group of duplicates",
 )  # fmt: skip
 UNNUMBERED_ATTEMPTS = DiagnosticType(
     "unnumbered-attempts", NOTE,
     "{attempts:attempt} without a number cannot be checked for duplicates",
-    meaning="Some attempts have a number, and some have none. passk treats all attempts without a"
-    " number as different attempts.",
+    meaning="Some attempts have a number, and other attempts do not. passk treats all attempts"
+    " without a number as different attempts.",
     why="passk cannot find out whether an attempt without a number is a duplicate.",
     advice="Give every attempt in the data a number.",
     example="note[unnumbered-attempts]: 12 attempts without a number cannot be checked for"
@@ -201,7 +205,7 @@ UNNUMBERED_FILES_POOLED = DiagnosticType(
     "several files contain unnumbered attempts of one model: the files are pooled, and passk cannot"
     " find duplicates",
     meaning="Several files contain attempts of the same model, and the attempts have no numbers."
-    " passk counts all of these attempts.",
+    " passk counts all attempts without a number.",
     why="If two files contain the same run, every attempt counts twice, and passk cannot detect the"
     " repetition.",
     advice="If the files contain the same run, give passk only one file.",
@@ -212,8 +216,9 @@ POOLED_TEMPERATURES = DiagnosticType(
     "pooled-temperatures", WARNING,
     "files of one model are pooled, although their names contain different temperatures",
     SuggestedFix({"--path": "{template}", "--by": ("temperature",)}, "keeps them apart"),
-    meaning="The names of the files contain different temperatures, and nothing else distinguishes"
-    " their attempts. passk pools them as attempts of one model.",
+    meaning="The file names contain different temperatures, and nothing else distinguishes the"
+    " attempts in the files. passk pools attempts at different temperatures as attempts of one"
+    " model.",
     why="A mean over several temperatures does not describe any single temperature.",
     advice="If you want one estimate per temperature, read the temperature from the file names with"
     " `--path`, and add `--by temperature`.",
@@ -223,10 +228,11 @@ POOLED_TEMPERATURES = DiagnosticType(
 )  # fmt: skip
 ROLE_COLUMN_DIFFERS_BETWEEN_FILES = DiagnosticType(
     "mixed-columns", NOTE, "files have different columns for the {role}: {columns:and}",
-    meaning="passk reads the same role from differently named columns in different files.",
-    why="If the columns have different meanings, results of these files cannot be compared.",
-    advice="Run `passk describe FILE` to see how passk reads a file. If all files have the right"
-    " column, choose it with `--field`.",
+    meaning="In different files, passk uses columns with different names for the same role, for"
+    " example for the outcome.",
+    why="If the columns have different meanings, you cannot compare the results of the files.",
+    advice="Run `passk describe FILE` to see how passk reads a file. If all files contain the"
+    " right column, name this column with `--field`.",
     example="note[mixed-columns]: files have different columns for the outcome: passed and success",
 )  # fmt: skip
 ATTEMPTS_WITHOUT_ANSWER = DiagnosticType(
@@ -234,17 +240,19 @@ ATTEMPTS_WITHOUT_ANSWER = DiagnosticType(
     "{attempts:attempt} without an answer never {attempts:wins|win} the vote",
     meaning="The metric needs the answer of every attempt, but some attempts have no answer.",
     why="In a vote, an attempt without an answer never agrees with another attempt.",
-    advice="If the answers exist, name their column with `--field answer=COLUMN`.",
+    advice="If the data contains the answers, name the column of the answers with `--field"
+    " answer=COLUMN`.",
     example="note[missing-answers]: 3 attempts without an answer never win the vote",
 )  # fmt: skip
 MISSING_SCORES = DiagnosticType(
     "missing-scores", NOTE,
     "{attempts:attempt} without a score {attempts:gets|get} the lowest score, like failed attempts",
-    meaning="The metric needs the score of every attempt, but some attempts have no score. Attempts"
-    " without a score get the lowest possible score, which is LOW in --bounds LOW,HIGH, or 0"
-    " without --bounds.",
+    meaning="The metric needs the score of every attempt, but some attempts have no score. An"
+    " attempt without a score gets the lowest possible score, which is LOW with --bounds LOW,HIGH"
+    " and 0 without --bounds.",
     why="If an attempt has no score although it did not fail, the mean is too low.",
-    advice="If the scores exist, name their column with `--field score=COLUMN`.",
+    advice="If the data contains the scores, name the column of the scores with `--field"
+    " score=COLUMN`.",
     example="note[missing-scores]: 3 attempts without a score get the lowest score, like failed"
     " attempts",
 )  # fmt: skip
@@ -252,9 +260,9 @@ MISSING_VALUES_AS_ONE = DiagnosticType(
     "missing-values", NOTE,
     "{attempts:attempt} without a {role} {attempts:counts|count} as one {role}",
     meaning="The metric needs a value from every attempt, but some attempts have no value. passk"
-    " counts these attempts as if they all had the same value.",
+    " counts all attempts without a value as if they had the same value.",
     why="If the missing values really differ, the number of different values is too low.",
-    advice="If the values exist, name their column with `--field`.",
+    advice="If the data contains the values, name the column of the values with `--field`.",
     example="note[missing-values]: 3 attempts without a solution count as one solution",
 )  # fmt: skip
 # passk suggests a command with one label per file only if there are at most _MAX_FILES_IN_LABEL_FIX
@@ -266,8 +274,8 @@ ONLY_PASSES = DiagnosticType(
     "all {attempts:attempt} of {model} passed, with {least} to {most} attempts per task",
     "check whether the file lacks failures",
     meaning="All attempts in the file passed, and tasks have different numbers of attempts.",
-    why="A file that contains only passes often lacks the failures. If the failures are missing,"
-    " pass@1 is 1, even if most attempts failed.",
+    why="If a file contains only passes, the failed attempts were often not recorded. If the"
+    " failed attempts are missing, pass@1 is 1, even if most attempts failed.",
     advice="Check whether the harness writes failed attempts to the file.",
     example="warning[only-passes]: all 124 attempts of alpha passed, with 1 to 5 attempts per task;"
     " check whether the file lacks failures",
@@ -296,9 +304,9 @@ SHORT_TASKS = DiagnosticType(
 )  # fmt: skip
 UNCOMPUTABLE_METRIC = DiagnosticType(
     "no-value", WARNING, "passk cannot compute {numbers}: {reason}",
-    meaning="passk cannot compute the metric from this data, for the reason that the message"
-    " gives.",
-    why="The cell of the metric is empty, and comparisons by this metric leave the model out.",
+    meaning="passk cannot compute the metric from your data, and the message gives the reason.",
+    why="The cell of the metric is empty, and passk leaves the model out of comparisons by the"
+    " metric.",
     advice="Add the data that the message names, or choose another metric.",
     example="warning[no-value]: passk cannot compute cost-per-success of alpha: no attempt passed,"
     " so there is only a lower limit",
@@ -315,19 +323,20 @@ SHORT_TASKS_DROPPED = DiagnosticType(
 TOO_FEW_LABELS = DiagnosticType(
     "few-labels", WARNING, "passk cannot compute {numbers}: {reason}",
     MORE_LABELS_FIX,
-    meaning="passk can correct the verdicts of a judge only if there are enough labels of the right"
-    " kind. passk has too few labels to correct the metric in the message.",
+    meaning="passk can correct the verdicts of a judge only if there are enough labels of the"
+    " right kind. passk has too few labels to correct the metric that the message names.",
     why="The cell of the metric is empty, because a correction with too few labels could be far"
     " from the truth.",
-    advice="Add labels. Labels of single attempts correct metrics with k = 1, and with k = 2 if"
-    " many tasks have two labels. For a larger k, label k attempts at each of several tasks.",
+    advice="Add labels. For metrics with k = 1, labels of single attempts are enough. For metrics"
+    " with k = 2, you need many tasks with two labelled attempts. For metrics with a larger k,"
+    " label k attempts at each of several tasks.",
     example="warning[few-labels]: passk cannot compute pass@4 of alpha: no task has 4 labels; passk"
     " judge --list FILE writes attempts to label",
 )  # fmt: skip
 NO_INTERVAL = DiagnosticType(
     "no-interval", WARNING, "passk cannot compute an interval for {numbers}: {reason}",
-    meaning="The interval method cannot compute an interval from this data, for the reason that the"
-    " message gives.",
+    meaning="The interval method cannot compute an interval from your data, and the message gives"
+    " the reason.",
     why="Without an interval, you do not know how uncertain the estimate is.",
     advice="Try a different method with --interval.",
     example="warning[no-interval]: passk cannot compute an interval for pass@1 of alpha: one task",
@@ -335,8 +344,8 @@ NO_INTERVAL = DiagnosticType(
 UNKNOWN_BOUNDS = DiagnosticType(
     "unknown-bounds", WARNING, "{numbers}: {reason}",
     SuggestedFix({"--bounds": Placeholder("LOW,HIGH")}, "sets these scores"),
-    meaning="Guard intervals need the lowest and highest possible score, which the data does not"
-    " contain. passk uses a BCa interval instead.",
+    meaning="Guard intervals need the lowest and highest possible score, but the data does not"
+    " contain these limits. passk uses a BCa interval instead of a guard interval.",
     why="With few tasks, BCa intervals are often too narrow. With more than 30 tasks, this message"
     " is only a note.",
     advice="Give the lowest and highest possible score with `--bounds LOW,HIGH`.",
@@ -345,8 +354,8 @@ UNKNOWN_BOUNDS = DiagnosticType(
 )  # fmt: skip
 LIMITED_USE_INTERVAL = DiagnosticType(
     "special-interval", NOTE, "{numbers}: {reason}",
-    meaning="The interval is of limited use, for the reason that the message gives. For example,"
-    " all tasks may have the same value.",
+    meaning="The interval is of limited use, and the message gives the reason. For example, an"
+    " interval is of limited use if all tasks have the same value.",
     why="An interval of width 0 does not mean that the estimate is certain.",
     advice="Add tasks if you need a better interval.",
     example="note[special-interval]: pass@1 of alpha: no difference between tasks",
@@ -356,9 +365,10 @@ LIMITED_USE_INTERVAL = DiagnosticType(
 MGPASS_BELOW_1_AT_ODD_K = DiagnosticType(
     "odd-k", WARNING, "{metric} is at most {most}, even for a model that passes everything",
     "use an even k",
-    meaning="As published, mgpass@k divides a sum of k − ⌈k/2⌉ shares of passes by k/2. For odd k,"
-    " a model that passes everything gets 1 − 1/k, which is 0.667 for k = 3 and 0.8 for k = 5.",
-    why="mgpass@k at an odd k cannot be compared with mgpass@k at an even k, which can reach 1.",
+    meaning="The published formula of mgpass@k divides a sum of k − ⌈k/2⌉ terms by k/2. If k is"
+    " odd, a model that passes every attempt gets only 1 − 1/k, for example 0.667 for k = 3.",
+    why="You cannot compare mgpass@k at an odd k with mgpass@k at an even k, because mgpass@k can"
+    " reach 1 only if k is even.",
     advice="Use an even k.",
     example="warning[odd-k]: mgpass@3 is at most 0.667, even for a model that passes"
     " everything; use an even k",
@@ -374,10 +384,11 @@ ONE_TASK = DiagnosticType(
     SuggestedFix({"--population": "these-tasks"}, "treats the attempts as separate questions"),
     meaning="All attempts of a model belong to one task. If a file has one row per model with n and"
     " c, these numbers are often totals over many questions.",
-    why="By default, intervals and tests are about new tasks, and a single task shows almost"
-    " nothing about new tasks.",
+    why="By default, intervals and tests are about new tasks, but a single task contains almost no"
+    " information about new tasks.",
     advice="If the attempts are answers to different questions, use `--population these-tasks`."
-    " With `--population these-tasks`, intervals use the binomial distribution of c in n.",
+    " With `--population these-tasks`, passk computes intervals from the binomial distribution of"
+    " c passes in n attempts.",
     example="warning[one-task]: all 200 attempts of a model count as one task: intervals and tests"
     " about new tasks are hardly informative; --population these-tasks treats the attempts as"
     " separate questions",
@@ -389,7 +400,7 @@ LARGER_K_POSSIBLE = DiagnosticType(
     meaning="Some models have enough attempts for a larger k, but most models do not.",
     why="Without -k, passk shows only values of k for which most models have enough attempts at"
     " every task. For a larger k, the cells of most models would be empty.",
-    advice="If you want to see the metric at the larger k, use `-k`.",
+    advice="If you want to see the metric at a larger k, choose the value of k with `-k`.",
     example="note[more-attempts]: alpha, beta have 10 attempts at every task, but most models have"
     " fewer attempts; -k 10 shows pass@10",
 )  # fmt: skip
@@ -401,13 +412,14 @@ _USE_FIRST_AT_K_ADVICE = (
     "use first@k for k ≤ {most} (first@{most} is {solved}), or make {most} attempts at every task"
 )
 _STOPPING_WARNING_CRITERION = (
-    "passk prints this warning if this pattern would have a probability below 1 % with a fixed"
-    " number of attempts per task. The probability is adjusted for the number of models."
+    "passk prints the warning if the pattern in the data would have a probability below 1 % with a"
+    " fixed number of attempts per task. passk adjusts the probability of the pattern for the"
+    " number of models."
 )
 _BIAS_REASON = (
-    "pass@k assumes that the number of attempts was fixed before sampling. If the number depends on"
-    " outcomes, easy tasks have few attempts and a high rate, and pass@k is biased. --short-tasks"
-    " drop does not help, because it leaves out the easy tasks."
+    "pass@k assumes that the number of attempts was fixed before sampling. If the number of"
+    " attempts depends on the outcomes, easy tasks have few attempts and high pass rates, and"
+    " pass@k is biased. --short-tasks drop does not help, because it leaves out the easy tasks."
 )
 STOPPED_AT_PASS = DiagnosticType(
     "stopped-at-pass", WARNING,
@@ -415,8 +427,8 @@ STOPPED_AT_PASS = DiagnosticType(
     " tasks of {model} have fewer than {most} attempts and none of these tasks has two"
     " passes; " + _FIRST_ATTEMPT_PASS_RATE_TEXT,
     _USE_FIRST_AT_K_ADVICE,
-    meaning="Sampling seems to stop at the first pass: at tasks with fewer attempts, only the last"
-    " attempt passes. " + _STOPPING_WARNING_CRITERION,
+    meaning="Sampling seems to stop at the first pass. At tasks with fewer attempts than other"
+    " tasks, only the last attempt passes. " + _STOPPING_WARNING_CRITERION,
     why=_BIAS_REASON,
     advice="Report first@k, the share of tasks that are solved within k attempts. If you need"
     " pass@k, make the same number of attempts at every task.",
@@ -433,8 +445,8 @@ STOPPED_ONCE_PASSED = DiagnosticType(
     + _FIRST_ATTEMPT_PASS_RATE_TEXT,
     "ignore this warning if the number of attempts was fixed beforehand; otherwise"
     " " + _USE_FIRST_AT_K_ADVICE,
-    meaning="Sampling seems to stop once a task has passed, for example after a batch of"
-    " attempts: every task with fewer attempts was solved. " + _STOPPING_WARNING_CRITERION,
+    meaning="Sampling seems to stop once a task is solved, for example after a batch of attempts."
+    " Every task with fewer attempts than other tasks was solved. " + _STOPPING_WARNING_CRITERION,
     why=_BIAS_REASON,
     advice="If the number of attempts was fixed before sampling, ignore this warning. If the number"
     " of attempts was not fixed before sampling, report first@k, or make the same number of"
@@ -452,8 +464,8 @@ FAILURES_REPLACED_BY_RETRIES = DiagnosticType(
     " have gaps, and every task of {model} with fewer than {most} attempts ends with a pass; "
     + _FIRST_ATTEMPT_PASS_RATE_TEXT,
     _USE_FIRST_AT_K_ADVICE,
-    meaning="Retries seem to replace failed attempts: the numbers of attempts have gaps, as if the"
-    " harness deleted a failed attempt when it was retried. " + _STOPPING_WARNING_CRITERION,
+    meaning="Retries seem to replace failed attempts. The attempt numbers have gaps, as if the"
+    " harness deleted each failed attempt when retrying it. " + _STOPPING_WARNING_CRITERION,
     why=_BIAS_REASON,
     advice="Keep all attempts in the data. Report first@k, or make the same number of attempts"
     " at every task.",

@@ -29,13 +29,13 @@ DEPENDENT_ATTEMPTS = DiagnosticType(
     meaning="Outcomes of attempts at the same task follow a trend, or neighbouring attempts have"
     " equal outcomes more or less often than in a random order.",
     why="pass@k averages over all choices of k attempts, as if attempts were independent. A user"
-    " who makes k attempts in a row gets first@k instead. first@k is the share of tasks that at"
-    " least one of the first k attempts solves. If attempts depend on each other, first@k differs"
-    " from pass@k. A shared session, a cache, a rate limit, the time of day or sorted files can"
-    " make attempts depend on each other. `estimate`, `compare`, `curve` and `extrapolate` test"
-    " numbered attempts (in a large file, a sample of them), and report a dependence if p ≤ 0.001"
-    " after an adjustment for all models. `passk order` reports that pass@k is too high or too low"
-    " if the interval of first@k − pass@k excludes 0.",
+    " who makes k attempts in a row gets first@k and not pass@k. first@k is the share of tasks"
+    " that at least one of the first k attempts solves. If attempts depend on each other, first@k"
+    " differs from pass@k. A shared session, a cache, a rate limit, the time of day or sorted"
+    " files can make attempts depend on each other. The commands `estimate`, `compare`, `curve`"
+    " and `extrapolate` test numbered attempts, or a sample of the attempts in a large file. The"
+    " commands report a dependence if p ≤ 0.001 after an adjustment for all models. `passk order`"
+    " reports that pass@k is too high or too low if the interval of first@k − pass@k excludes 0.",
     advice="Run `passk order FILE` to test the order of the attempts. If the order matters, report"
     " first@k and repair the harness.",
     example="warning[dependent-attempts]: attempts of alpha depend on each other: later"
@@ -47,12 +47,13 @@ POSSIBLE_CLUSTER_COLUMN = DiagnosticType(
     SuggestedFix({"--cluster": "{column}"}, "treats these groups as clusters"),
     meaning="An unused column has several tasks per value, and tasks with the same value have more"
     " similar pass rates than expected by chance.",
-    why="Related tasks, such as questions about one document or issues of one repository, tell you"
-    " less about new tasks than unrelated tasks do. An interval that treats related tasks as"
-    " unrelated is too narrow. passk tests a column with at least 10 values, and prints the message"
-    " if p ≤ 0.001 after an adjustment for the number of columns.",
-    advice="If the values are a sample, for example of repositories, use `--cluster COLUMN`. If the"
-    " values are fixed kinds of tasks, such as subjects, ignore this note.",
+    why="Related tasks, such as questions about one document or issues of one repository, contain"
+    " less information about new tasks than unrelated tasks do. An interval that treats related"
+    " tasks as unrelated is too narrow. passk tests columns with at least 10 values, and prints"
+    " the message if p ≤ 0.001 after an adjustment for the number of columns.",
+    advice="If the values of the column are a sample, for example a sample of repositories, use"
+    " `--cluster COLUMN`. If the values of the column are fixed categories, such as subjects,"
+    " ignore this note.",
     example="note[possible-clusters]: tasks with the same repository have similar pass rates (24"
     " values for 500 tasks, p = 0.0002); --cluster repository treats these groups as clusters",
 )  # fmt: skip

@@ -294,8 +294,8 @@ def _p_value_of_changes(
     old_cells: Mapping[tuple[str, ...], tuple[int, int]],
     new_cells: Mapping[tuple[str, ...], tuple[int, int]],
 ) -> float:
-    """The probability that chance alone changes the outcomes of at least as many tasks as differ
-    between two models.
+    """The probability that chance changes the outcomes of at least as many tasks as differ between
+    two models.
 
     The function returns 0 if the probability is below 1 %, or if the two models have less than 90 %
     of the tasks in common.

@@ -66,11 +66,11 @@ LEFT_OUT_TASKS = DiagnosticType(
     "left-out-tasks", NOTE, "passk left out {tasks:task} of {model} that {tasks:is|are} not in"
     " every run",
     SuggestedFix({"--skip-run": "{run}"}, "leaves out the run with the fewest"),
-    meaning="Some tasks are missing from at least one run, so passk leaves them out of all runs.",
+    meaning="If a task is missing from at least one run, passk leaves the task out of all runs.",
     why="If a run has an additional task or lacks a task, the average changes even if the model did"
     " not change.",
-    advice="If you want to keep more tasks, leave out the run with the fewest tasks with"
-    " `--skip-run RUN`.",
+    advice="If you want to keep more tasks, use `--skip-run RUN` to leave out the run with the"
+    " fewest tasks.",
     example="note[left-out-tasks]: passk left out 3 tasks of alpha that are not in every run;"
     " --skip-run r7 leaves out the run with the fewest",
 )  # fmt: skip
@@ -78,10 +78,10 @@ LEFT_OUT_TASKS = DiagnosticType(
 BASELINE_RUNS_LACK_TASKS = DiagnosticType(
     "short-runs", NOTE, "{runs:run} of the baseline {runs:lacks|lack} tasks: {names}",
     SuggestedFix({"--skip-run": "{run}"}, "leaves out the run with the fewest"),
-    meaning="Some runs of the baseline do not have all tasks of the baseline. A baseline of several"
-    " runs consists of the tasks that at least half of these runs have.",
-    why="If passk used only the tasks that all runs have, a run that lost tasks would hide the loss"
-    " of the same tasks in the new run.",
+    meaning="Some runs of the baseline do not have all tasks of the baseline. A baseline of"
+    " several runs consists of the tasks that appear in at least half of the runs.",
+    why="If passk used only the tasks that all runs have, passk would not notice if the new run"
+    " lost the same tasks as an earlier run.",
     advice="If a run is not usable, leave it out with `--skip-run RUN`.",
     example="note[short-runs]: 2 runs of the baseline lack tasks: r7 has 180 of 200, r9 has 199"
     " of 200; --skip-run r7 leaves out the run with the fewest",
@@ -90,7 +90,8 @@ INCOMPLETE_RUNS = DiagnosticType(
     "incomplete-runs", NOTE, "{runs:run} recorded as incomplete {runs:is|are} left out: {names}",
     meaning="Incomplete runs were recorded with `passk record --incomplete`, which marks a run that"
     " lacks tasks or attempts.",
-    why="An incomplete run stays in the history, but no baseline and no trend uses it.",
+    why="An incomplete run stays in the history, but passk does not use the run for baselines or"
+    " trends.",
     advice="You do not need to do anything. If an incomplete run was completed later, record it"
     " again under a new name.",
     example="note[incomplete-runs]: 2 runs recorded as incomplete are left out: r7, r9",
@@ -98,10 +99,11 @@ INCOMPLETE_RUNS = DiagnosticType(
 RUNS_WITHOUT_AMOUNT = DiagnosticType(
     "runs-without", NOTE,
     "{runs:run} without {noun} {runs:is|are} left out of results about {noun}: {models}",
-    meaning="Some runs were recorded without `--with`, so they do not contain the amount, for"
-    " example the cost.",
-    why="Pass rates are computed from all runs. Statistics of the amount use only runs that contain"
-    " the amount. `:last5` selects the last 5 runs that contain the amount.",
+    meaning="Some runs were recorded without `--with`, so these runs do not contain an amount such"
+    " as the cost.",
+    why="Pass rates are computed from all runs. Statistics of an amount, such as the cost, use"
+    " only runs that contain the amount. For statistics of an amount, `:last5` selects the last 5"
+    " runs that contain the amount.",
     advice="Record the next runs with `passk record --with`, for example with `--with cost`.",
     example="note[runs-without]: 2 runs without cost are left out of results about cost: alpha 2 of"
     " 9",
@@ -110,8 +112,8 @@ UNPRICED_RUNS = DiagnosticType(
     "unpriced-runs", WARNING,
     "the {noun} of every attempt of {model} is 0 in {runs:run}, which {runs:is|are} left out:"
     " {names}",
-    meaning="In some runs, the amount of every attempt of the model is 0, so passk leaves these"
-    " runs out.",
+    meaning="In some runs, an amount such as the cost is 0 for every attempt of the model, so"
+    " passk leaves these runs out.",
     why="Harnesses write 0 if a model has no price, or if nothing was counted. If passk used runs"
     " with a cost of 0, the history would look as if the cost had fallen to 0.",
     advice="Correct the price in the harness, or compute costs from tokens with `--price`.",

@@ -70,11 +70,12 @@ class AttemptCountOptions:
     # fmt: off
     attempts: Annotated[int | None, Option(
         "--attempts", "N", "Number of attempts that every task of a model must have.", low=1,
-        detail="If a task has fewer or more attempts, passk stops. With --short-tasks drop, passk"
-        " leaves out tasks with other numbers of attempts, and lists their names.")] = None
+        detail="If a task has a different number of attempts, passk stops. With --short-tasks"
+        " drop, passk leaves out tasks with a different number of attempts, and lists their"
+        " names.")] = None
     short_tasks: Annotated[str, Option(
         "--short-tasks", help="What to do with tasks with n < k", choices=SHORT_TASKS_CHOICES,
-        detail="With empty, the cell of the metric stays empty; with drop, passk computes the"
+        detail="With empty, the cell of the metric stays empty. With drop, passk computes the"
         " metric without the tasks that have fewer than k attempts.",
     )] = "empty"
     # fmt: on
@@ -103,9 +104,9 @@ class MetricOptions(AttemptCountOptions):
         "-k", "1,10,100",
         "Values of k for pass@k and pass^k.",
         parse=parse_k,
-        detail="By default, passk uses k = 1, 10 and 100, but only values for which every task of"
-        " most models has enough attempts. With fewer than 10 attempts per task, passk uses k = 1,"
-        " 2, 4, … up to the smallest number of attempts.")] = ()
+        detail="By default, passk uses k = 1, 10 and 100, but leaves out values of k for which"
+        " most models do not have enough attempts at every task. With fewer than 10 attempts per"
+        " task, passk uses k = 1, 2, 4, … up to the smallest number of attempts.")] = ()
     # The type is Any because importing the class Metric would make `--help` slow.
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Metrics by name, such as pass@10,gpass@8:0.5.",

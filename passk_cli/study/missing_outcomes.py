@@ -58,11 +58,11 @@ MISSING_BOUNDED = DiagnosticType(
     "{missing:attempt} without an outcome {missing:counts|count} once as passed and once as failed:"
     " {lost}",
     meaning="Some attempts have no outcome, for example because of a timeout, a crash or an empty"
-    " cell. With `--missing bounds`, passk computes every result twice: once as if all attempts"
-    " without an outcome failed, and once as if all of them passed.",
+    " cell. With `--missing bounds`, passk computes every result once with all missing outcomes as"
+    " failures, and once with all missing outcomes as passes.",
     why="Every estimate is the range between the two results, and every interval contains the"
     " intervals of both results.",
-    advice="If the ranges are too wide for a decision, run the missing attempts again.",
+    advice="If the ranges are too wide for a decision, repeat the attempts that have no outcome.",
     example="note[missing-bounded]: 41 attempts without an outcome count once as passed and"
     " once as failed: b 41 of 200 (30 timeouts, 11 crashes)",
 )  # fmt: skip
@@ -73,13 +73,14 @@ UNEVEN_MISSING_OUTCOMES = DiagnosticType(
     " the models",
     SuggestedFix({"--missing": BOUNDS}, "shows the possible effect of missing outcomes"),
     meaning="One model has significantly more attempts without an outcome than another model."
-    " passk uses the test of `passk compare` for the share of attempts without an outcome per"
-    " task, adjusted for all pairs of models. The message names the pair with the smallest p.",
+    " passk tests the share of attempts without an outcome per task with the test of `passk"
+    " compare`. The p-values are adjusted for the number of pairs of models. The message names the"
+    " pair of models with the smallest p-value.",
     why="If missing outcomes count as failures, the model with more missing outcomes has a lower"
     " pass rate. If passk leaves missing outcomes out, the pass rate of the model with more missing"
     " outcomes may be too high.",
-    advice="Run the missing attempts again if you can. If you want to see how much the missing"
-    " outcomes can change the difference, use `--missing bounds`.",
+    advice="If you can, repeat the attempts that have no outcome. If you want to see how much the"
+    " missing outcomes can change the difference, use `--missing bounds`.",
     example="warning[uneven-losses]: models lack outcomes unevenly (b 41 of 200, a 2 of 200, p ="
     " 0.0003), which may explain the difference between the models; --missing bounds shows the"
     " possible effect of missing outcomes",

@@ -16,7 +16,7 @@ from passk_cli.files.sources.arguments import missing_baseline_error
 from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.bootstrap_weights import cluster_totals_and_sizes
 from passk_cli.inference.difference import StudentDifferenceDistribution
-from passk_cli.inference.min_p import MinPDistribution, TestsWithSharedLevel, draw_min_p
+from passk_cli.inference.min_p import MinPDistribution, SharedLevelTests, draw_min_p
 from passk_cli.limits import MOST_CELLS, refuse_many_pairs
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.phrases import MonteCarloP
@@ -286,7 +286,7 @@ def _adjusted_results(
     """Yield, for each family of tests, the adjusted p-values, the largest significant p (alpha) and
     the name of the adjustment of each comparison."""
     alpha, laws = 1.0 - confidence.level, dict[int, MinPDistribution]()
-    to_draw: dict[int, TestsWithSharedLevel] = {}
+    to_draw: dict[int, SharedLevelTests] = {}
     for at, comparisons in enumerate(families):
         ratio = comparisons[0].first.metric.definition.is_ratio_of_means
         if ratio or rules.adjust not in (None, MIN_P) or any(c.test == WITHIN for c in comparisons):
@@ -337,7 +337,7 @@ def _adjusted_results(
         )
 
 
-def _min_p_test_data(comparisons: Sequence[Comparison], p: Floats) -> TestsWithSharedLevel | None:
+def _min_p_test_data(comparisons: Sequence[Comparison], p: Floats) -> SharedLevelTests | None:
     tested = [c for c in comparisons if c.has_p_value]
     first, clusters = comparisons[0].tasks, comparisons[0].clusters
     shared = all(arrays_equal(c.tasks, first) for c in comparisons)
@@ -349,7 +349,7 @@ def _min_p_test_data(comparisons: Sequence[Comparison], p: Floats) -> TestsWithS
         return None
     if shared:
         sizes = cluster_totals_and_sizes(np.zeros((len(first), 1)), clusters)[1]
-        return TestsWithSharedLevel(shared_differences(tested), sizes, p=p)
+        return SharedLevelTests(shared_differences(tested), sizes, p=p)
     tasks = np.unique(np.concatenate([c.tasks for c in tested]))
     if len(tasks) * len(tested) > MOST_CELLS:
         # If the tests use many different sets of tasks, the tests are nearly independent, so
@@ -360,7 +360,7 @@ def _min_p_test_data(comparisons: Sequence[Comparison], p: Floats) -> TestsWithS
     for column, c in enumerate(tested):
         at = np.searchsorted(tasks, c.tasks)
         differences[at, column], has_task[at, column] = c.differences, True
-    return TestsWithSharedLevel(differences, present_units=has_task, p=p)
+    return SharedLevelTests(differences, present_units=has_task, p=p)
 
 
 def _tests_with_missing_outcomes(

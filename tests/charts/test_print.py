@@ -216,7 +216,7 @@ def test_panels_of_settings_share_axes_and_colours() -> None:
         for name in ("a", "b") for setting, y in (("0.2", 0.1), ("0.8", 0.5)) for k in (1, 10)
     ]  # fmt: skip
     plot = curves(rows, x="k", y="y", colour="model", y_domain=None)
-    plot = Plot(**{**vars(plot), "group_columns": ("temperature",)})
+    plot = Plot(**{**vars(plot), "columns_that_split_models": ("temperature",)})
     [single], [parts] = (
         plots_with_appearance([plot], Appearance()),
         plots_with_appearance([plot], Appearance(panel_column="temperature")),
@@ -241,7 +241,8 @@ def test_a_line_without_a_model_is_in_every_panel() -> None:
     # The title appears once, in the middle, if panels are next to each other.
     plot = curves(frontier, x="x", y="y", colour="model", points=points, x_title=title)
     [parts] = plots_with_appearance(
-        [Plot(**{**vars(plot), "group_columns": ("set",)})], Appearance(panel_column="set")
+        [Plot(**{**vars(plot), "columns_that_split_models": ("set",)})],
+        Appearance(panel_column="set"),
     )
     svg = drawn([parts], LIGHT, False)
     # The frontier has a separate path in each panel.

@@ -11,7 +11,7 @@ from scipy import stats
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.discordance import score_equivalence_p, score_limits
 from passk_cli.inference.intervals import IntervalData, equivalence_p_values, interval
-from passk_cli.inference.min_p import MinPDistribution, TestsWithSharedLevel, draw_min_p
+from passk_cli.inference.min_p import MinPDistribution, SharedLevelTests, draw_min_p
 
 
 @pytest.mark.parametrize("margin", [0.01, 0.08, 0.3])
@@ -113,7 +113,7 @@ def test_one_sided_tests_of_a_family() -> None:
     # Bonferroni's bound where nothing is known of the law; twice a p where two are the same test.
     assert MinPDistribution(3, np.empty(0)).adjusted_one_sided([0.01, 0.5]).tolist() == [0.03, 1.0]
     d = np.random.default_rng(6).normal(0, 1, (200, 1))
-    (same,) = draw_min_p([TestsWithSharedLevel(np.hstack([d] * 8))], resamples=4096)
+    (same,) = draw_min_p([SharedLevelTests(np.hstack([d] * 8))], resamples=4096)
     (adjusted,) = same.adjusted_one_sided([0.02])
     assert adjusted == pytest.approx(same.adjusted([0.04])[0], rel=1e-12)
     assert adjusted == pytest.approx(0.04, abs=0.01)

@@ -14,7 +14,7 @@ from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.min_p import (
     MinPDistribution,
     ModelValuesAndPairs,
-    TestsWithSharedLevel,
+    SharedLevelTests,
     draw_min_p,
 )
 
@@ -22,7 +22,7 @@ from passk_cli.inference.min_p import (
 def family(
     differences: object, sizes: object = 1.0, shared: object = None, p: object = (), **draws: int
 ) -> MinPDistribution:
-    (law,) = draw_min_p([TestsWithSharedLevel(differences, sizes, shared, p)], **draws)  # type: ignore[arg-type]
+    (law,) = draw_min_p([SharedLevelTests(differences, sizes, shared, p)], **draws)  # type: ignore[arg-type]
     return law
 
 
@@ -177,9 +177,9 @@ def test_no_family_depends_on_another() -> None:
     second = rng.normal(size=(17, 2))
     together = draw_min_p(
         [
-            TestsWithSharedLevel(few),
-            TestsWithSharedLevel(second),
-            TestsWithSharedLevel(many, p=[0.01]),
+            SharedLevelTests(few),
+            SharedLevelTests(second),
+            SharedLevelTests(many, p=[0.01]),
         ],
         resamples=512,
     )

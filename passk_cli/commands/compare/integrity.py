@@ -72,8 +72,10 @@ class IntegrityTable(ReportSection[Submission]):
         MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("remarks", cell_of_record=lambda row: "; ".join(row.remarks),
                meaning=f"Irregularities that chance causes in less than {FLAG_LEVEL:g} of honest"
-               " leaderboards. Related models agree more than unrelated models, so a remark is a"
-               " reason to look closer, not a verdict."),
+               " leaderboards on which the same tasks are hard for all models. Models with"
+               " strengths in different kinds of tasks cause more irregularities, and related"
+               " models agree more than unrelated models. A remark is therefore a reason to look"
+               " closer, not a verdict."),
         Column("agrees most with",
             cell_of_record=lambda row: row.remarks_by_name[AGREEMENT].other_submission,
                meaning="The model that agrees most with the submission, beyond what the difficulty"

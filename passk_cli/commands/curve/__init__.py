@@ -57,13 +57,13 @@ class CurveOptions:
         " logarithmic scale.")] = "40"
     max_k: Annotated[int | None, Option(
         "--max-k", "K", "Largest k of the curves.", low=1, high=MOST_ATTEMPTS,
-        detail="By default, a curve ends at the smallest number of attempts at any task of its"
-        " model, or at the largest number with --short-tasks drop. For exact rates, the largest k"
-        " is 10 by default.")] = None
+        detail="By default, the curve of a model ends at the smallest number of attempts at any"
+        " task of the model. With --short-tasks drop, the curve ends at the largest number of"
+        " attempts. For exact rates, the largest k is 10 by default.")] = None
     band: Annotated[str, Option(
         "--band", help="Whether intervals hold at each k or at all k together",
         choices=BAND_CHOICES,
-        detail="Simultaneous intervals hold for both curves of a model at all k"
+        detail="Simultaneous intervals are valid for both curves of a model at all k"
         " together.")] = POINTWISE
     delta: Annotated[bool, Option(
         "--delta", help="Show Δ_k, the coverage deficit and the moments.",
@@ -72,7 +72,7 @@ class CurveOptions:
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Curves to show, such as pass@k or maj@k,gpass@k:0.5.",
         parse="passk_cli.commands.curve.view:parse_curve_metrics",
-        detail="passk always shows pass@k and pass^k, unless you name one of them. Use cover to"
+        detail="passk also shows pass@k and pass^k, unless you name one of them. Use cover to"
         " show, for each success rate, the share of tasks with at least this true success"
         " rate.")] = ()
     k: Annotated[tuple[int, ...], Option(

@@ -93,8 +93,9 @@ _RATES, _ADDED = "Success rates of the tasks", "Reliability added by uneven task
 
 CURVE_ENDS_NOTE = DiagnosticType(
     "curve-ends", NOTE, "the curves of {models} end at k = {k}, before the requested k = {most}",
-    meaning="A curve ends at the smallest number of attempts that any task of its model has. If k"
-    " is larger than the number of attempts at a task, pass@k of this task is undefined.",
+    meaning="The curve of a model ends at the smallest number of attempts at any task of the"
+    " model. If k is larger than the number of attempts at a task, pass@k of this task is"
+    " undefined.",
     why="Beyond the end of a curve, you can compare only the models with more attempts.",
     advice="Make more attempts, or use a smaller `--max-k`.",
     example="note[curve-ends]: the curves of alpha end at k = 5, before the requested k = 10",
@@ -104,8 +105,8 @@ SHORT_CURVE_NOTE = DiagnosticType(
     "the curves of {models} end at k = {k}, the smallest number of attempts at a task, although"
     " other tasks have up to {most} attempts",
     SuggestedFix({"--short-tasks": "drop"}, "continues the curves with these other tasks"),
-    "A curve ends at the smallest number of attempts that any task of its model has. If a curve"
-    " ends at the smallest number of attempts, all its points use the same tasks.",
+    "The curve of a model ends at the smallest number of attempts at any task of the model. All"
+    " points of the curve therefore use the same tasks.",
     why="One task with few attempts ends the curve for all tasks.",
     advice="Make more attempts at the tasks with few attempts. `--short-tasks drop` continues the"
     " curve with the tasks that have more attempts. With `--short-tasks drop`, a point at a larger"
@@ -121,9 +122,9 @@ CHANGING_TASKS_WARNING = DiagnosticType(
     meaning="With `--short-tasks drop`, a point at a larger k uses only the tasks with at least k"
     " attempts.",
     why="The tasks with many attempts may be easier or harder than the tasks that are left out. A"
-    " step in the curve may therefore be due to a change of tasks and not due to k.",
-    advice="Look at the column `tasks` in the output of `--full` or in csv, or make more attempts"
-    " at the tasks with few attempts.",
+    " jump in the curve may therefore come from a change of tasks and not from a larger k.",
+    advice="Look at the column `tasks` in the output of `--full` or in the csv output, or make"
+    " more attempts at the tasks with few attempts.",
     example="warning[changing-tasks]: beyond k = 2, the curves of alpha leave out tasks with too"
     " few attempts, so the curves may change direction",
 )  # fmt: skip
@@ -133,15 +134,15 @@ RANGES_WITHOUT_GAINS_NOTE = DiagnosticType(
     "With `--missing bounds`, every number is a range. The lower limit of the range counts all"
     " missing outcomes as failures, and the upper limit counts them as passes.",
     why="The true gain of pass@k may be larger or smaller than the gains that passk would compute"
-    " from the limits of the range. The gain may be largest if only some of the missing outcomes"
+    " from the limits of the ranges. The gain may be largest if only some of the missing outcomes"
     " are passes.",
     example="note[gains-without-range]: gains of pass@k are left out because outcomes are missing;"
     " --missing fail shows the gains; --missing drop shows the gains",
 )  # fmt: skip
 TOO_FEW_TASKS_FOR_UNEVENNESS_NOTE = DiagnosticType(
     "no-even-tasks", NOTE, "Δ_k and the deficit are empty from k = {k} on: {reason}",
-    meaning="Δ_k compares pass^k with μ^k, the pass^k of tasks that all have the mean success rate."
-    " μ^k is estimated from k attempts at k different tasks.",
+    meaning="Δ_k compares pass^k with μ^k, which pass^k would be if every task had the mean"
+    " success rate μ. μ^k is estimated from k attempts at k different tasks.",
     why="An estimate of μ^k needs at least k tasks or clusters.",
     advice="Use a smaller k, or add tasks.",
     example="note[no-even-tasks]: Δ_k and the deficit are empty from k = 5 on: μ^k needs k"
@@ -152,8 +153,8 @@ MISSING_RATE_MOMENT_NOTE = DiagnosticType(
     meaning="The standard deviation and the skewness of the tasks' success rates are corrected for"
     " the random variation of the attempts.",
     why="The standard deviation needs at least two attempts at every task, and the skewness needs"
-    " at least three. The success rates of the tasks must also differ by more than expected by"
-    " chance.",
+    " at least three attempts. The success rates of the tasks must also differ by more than"
+    " expected by chance.",
     advice="Make more attempts at every task.",
     example="note[no-moment]: skewness of alpha is missing: it needs three attempts at every task",
 )  # fmt: skip
@@ -232,8 +233,8 @@ class CurvesByModelTable(ReportSection[ModelCurves]):
                cell_of_record=lambda model, k: model.result_at(model.main_curve_name,
                    k).size.tasks),
         Column("passed every attempt", "share", visibility=FULL,
-               meaning="Share of tasks at which every attempt passed. More attempts at these"
-               " tasks gain nothing.",
+               meaning="Share of tasks at which every attempt passed. More attempts at tasks that"
+               " always pass gain nothing.",
                cell_of_record=lambda model: model.always_passed_share.estimate),
         Column("failed every attempt", "share", visibility=FULL,
                meaning="Share of tasks at which every attempt failed.",
@@ -506,8 +507,8 @@ class StepGainTable(ReportSection[GainBetweenKs]):
         Column(
             "if all tasks were equally hard", "share",
             cell_of_record=lambda step: step.equally_hard_gain.estimate.value,
-            meaning="Increase of pass@k if every task had the mean success rate. Tasks that differ"
-            " in difficulty gain less."),
+            meaning="Increase that pass@k would have in this step if every task had the mean"
+            " success rate."),
     )  # fmt: skip
 
 
@@ -525,7 +526,7 @@ class UnevennessEffectTable(ReportSection[SeriesRow]):
             cell_of_record=lambda row: row.result_by_name[DELTA].extra_fields["at_most"],
                meaning="Largest possible Δ_k at this mean success rate."),
         Column("deficit", "share", cell_of_record=lambda row: row.result_by_name[DEFICIT].estimate,
-               meaning="Part of pass@k that is lost because tasks differ in difficulty."),
+               meaning="Amount by which pass@k is lower because tasks differ in difficulty."),
         Column("at most", "share", True,
             cell_of_record=lambda row: row.result_by_name[DEFICIT].extra_fields["at_most"],
                meaning="Largest possible deficit at this mean success rate."),
@@ -562,7 +563,8 @@ class RateMomentTable(ReportSection[ModelCurves]):
                 ("mean", "share", "Mean success rate of the tasks."),
                 ("sd", "share", "Standard deviation of the success rates, corrected for noise."),
                 ("skewness", "number",
-                 "Skewness of the success rates. If it is above 0, few tasks have high rates."),
+                 "Skewness of the success rates. If the skewness is above 0, few tasks have high"
+                 " rates."),
             ))
         ),
         Column("at 0", "share", cell_of_record=lambda model: model.never_passed_share.estimate,

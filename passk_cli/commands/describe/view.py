@@ -149,8 +149,8 @@ class ColumnTable(ReportSection[tuple[str, Cell, str]]):
     title = "Columns by role"
     columns: ClassVar[tuple[Column, ...]] = (
         Column("role", cell_of_record=lambda row: row[0],
-            meaning="Role of the column, or role that the"
-               " column could have; empty for a column without a role."),
+            meaning="Role of the column, or a role that the column could have. The cell is empty"
+               " for a column without a role."),
         Column("option", cell_of_record=lambda row: row[1],
             meaning="Option that chooses the column, or the"
                " name of the column."),

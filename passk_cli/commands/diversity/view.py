@@ -52,10 +52,10 @@ _CURVE_POINTS = 16
 GAIN_WITH_LITTLE_VARIETY_WARNING = DiagnosticType(
     "little-variety", WARNING,
     "more attempts by {models} increase pass@k, but they add few different solutions",
-    meaning="pass@k rises with k, but most tasks with a gain have only one solution that passes and"
-    " one solution that fails. The message appears if the interval of the gain is above 0, and the"
-    " variety of the solutions is at most 10 % above the smallest variety with which a gain is"
-    " possible.",
+    meaning="pass@k rises with k, but most tasks with a gain have only one solution that passes"
+    " and one solution that fails. passk prints the message if the interval of the gain is above 0"
+    " and the solutions have little variety. Little variety means at most 10 % above the smallest"
+    " variety with which a gain is possible.",
     why="The model repeats the same guesses and tries few new solutions, so more attempts may add"
     " little.",
     advice="Try a higher temperature. `--full` shows the gains and the variety of the solutions.",
@@ -67,8 +67,8 @@ UNPARSED_SOLUTIONS_NOTE = DiagnosticType(
     "{attempts:attempt} {attempts:has|have} a solution that is not valid Python; passk compares"
     " invalid programs as text with single spaces",
     meaning="`--normalise python` ignores comments, docstrings and layout when it compares"
-    " programs. If Python cannot parse a solution, passk treats this solution"
-    " as `--normalise space` does.",
+    " programs. If Python cannot parse a solution, passk normalises the solution as with"
+    " `--normalise space`.",
     why="Two invalid programs that differ only in comments count as different solutions.",
     advice="If the solutions are not Python, use `--normalise space`.",
     example="passk diversity sample_data/cruxeval.jsonl.gz --by temperature --normalise python\n"
@@ -80,7 +80,7 @@ MIXED_OUTCOMES_NOTE = DiagnosticType(
     "{solutions:solution} passed in some attempts and failed in others",
     meaning="Equal solutions usually pass or fail together. Some equal solutions passed in one"
     " attempt and failed in another, for example because of flaky tests or time limits."
-    " distinct-pass@k counts each of these solutions by its share of passes.",
+    " distinct-pass@k counts a solution with mixed outcomes by its share of passes.",
     why="If equal solutions have different outcomes, the outcome depends on the checker and not on"
     " the solution.",
     advice="Check whether the tests of the affected tasks are deterministic.",
@@ -104,8 +104,8 @@ UNEQUAL_ATTEMPTS_DUPLICATES_NOTE = DiagnosticType(
 _RESULT_MEANINGS = {
     "duplicates": "Share of the attempts that repeat the solution of an earlier attempt.",
     "distinct": "Number of different solutions per task, among all attempts.",
-    "effective": "1 / probability that two attempts have the same solution. If all solutions are"
-    " equally frequent, this is the number of solutions.",
+    "effective": "1 divided by the probability that two attempts have the same solution. If all"
+    " solutions are equally frequent, the effective number is the number of different solutions.",
     "distinct correct": "Number of different passing solutions per task, among all attempts.",
     "effective correct": "Effective number of passing solutions, at tasks with at"
     " least two passes.",
@@ -253,8 +253,8 @@ class GainVarietyTable(ReportSection[GainVarietyRow]):
                " each task.",
                cell_of_record=lambda gain: gain.metric_estimate("variety").value),
         Column("least", "score",
-               meaning="The smallest variety that a gain can have, with one solution that passes"
-               " and one that fails.",
+               meaning="The smallest variety with which a gain is possible: one solution passes,"
+               " and one solution fails.",
                cell_of_record=lambda gain: gain.metric_estimate("least variety").value),
         Column("distinct-pass@k", "share",
                meaning="Probability that one of k different solutions passes.",

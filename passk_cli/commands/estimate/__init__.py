@@ -33,8 +33,8 @@ class EstimateOptions:
     # fmt: off
     sort: Annotated[str, Option(
         "--sort", "COLUMN", "Sort rows by a column (default: the first metric).",
-        detail="COLUMN is model, a group, a metric or tasks. A minus before the name of a column"
-        " reverses the order.")] = ""
+        detail="COLUMN can be model, tasks, a group or a metric. A minus before the name of a"
+        " column reverses the order.")] = ""
     # fmt: on
 
 

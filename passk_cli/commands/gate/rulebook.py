@@ -147,8 +147,8 @@ class SuiteKeys:
         " 'reason'.",
         parse=parse_quarantine_entries,
         detail="Verdicts leave flaky tasks out, and a row of the output shows how many attempts at"
-        " flaky tasks passed. After the date in the key 'until', the gate judges the task again,"
-        " and passk prints a warning.")] = ()  # fmt: skip
+        " flaky tasks passed. After the date in the key 'until', the verdicts include the task"
+        " again, and passk prints a warning.")] = ()  # fmt: skip
 
     @property
     def active_quarantine(self) -> list[QuarantinedTask]:

@@ -42,7 +42,7 @@ QUARANTINED_TASKS_WARNING = DiagnosticType(
     meaning="The rules file lists flaky tasks, with a reason and a last day for each task. All"
     " verdicts of the suite leave out the tasks in quarantine, both in the new run and in the"
     " baseline.",
-    why="The gate does not detect a regression in a task in quarantine.",
+    why="The gate does not detect regressions in quarantined tasks.",
     advice="Fix each flaky task before the last day of its quarantine. A row of the table shows how"
     " many attempts at tasks in quarantine passed.",
     example="passk gate --rules sample_data/passk.toml\n"
@@ -53,10 +53,11 @@ QUARANTINE_ENDED_WARNING = DiagnosticType(
     "quarantine-over", WARNING,
     "the quarantine of task {task} ({reason}) ended on {until}, so the task is judged again",
     "renew the quarantine or remove its entry",
-    meaning="The last day of the quarantine (in UTC) is over, so the gate judges the task again.",
-    why="If the task is still flaky, it can make the gate fail.",
-    advice="If the task is still flaky, set a later day in the rules file. If the task is not flaky"
-    " any more, remove its entry.",
+    meaning="The last day of the quarantine (in UTC) has passed, so the verdicts include the task"
+    " again.",
+    why="If the task is still flaky, the task can make the gate fail.",
+    advice="If the task is still flaky, set a later day in the rules file. If the task is no"
+    " longer flaky, remove its entry from the rules file.",
     example="warning[quarantine-over]: the quarantine of task t17 (flaky endpoint) ended on"
     " 2026-10-31, so the task is judged again; renew the quarantine or remove its entry",
 )  # fmt: skip
@@ -64,8 +65,9 @@ QUARANTINE_ABSENT_WARNING = DiagnosticType(
     "quarantine-absent", WARNING, "the data does not contain these tasks in quarantine: {names}",
     "check the names",
     meaning="The rules file lists tasks in quarantine that the data does not contain.",
-    why="If the data has another name for a flaky task, the gate judges this task.",
-    advice="Compare the names in the rules file with the names in the data, or remove the entry.",
+    why="If a flaky task has a different name in the data, the verdicts include the flaky task.",
+    advice="Compare the names in the rules file with the names in the data, or remove the entries"
+    " of tasks that no longer exist.",
     example="warning[quarantine-absent]: the data does not contain these tasks in quarantine: t71;"
     " check the names",
 )  # fmt: skip

@@ -88,9 +88,9 @@ RUNS_POOLED_NOTE = DiagnosticType(
     "runs-pooled", NOTE,
     "the baseline pools the last {runs:run} of its history, and intervals include the variation"
     " between runs",
-    meaning="The baseline pools several runs of a history. If the baseline has R runs, the variance"
-    " of each difference includes σ² (1 + 1/R) for the variation between runs. passk estimates σ²"
-    " from all runs of the history.",
+    meaning="The baseline pools several runs of a history. If the baseline pools R runs, the"
+    " variance of each difference includes the term σ² (1 + 1/R) for the variation between runs."
+    " passk estimates σ², the variance between runs, from all runs of the history.",
     why="If runs differ by more than the random variation within tasks, intervals that ignore the"
     " variance between runs are too narrow.",
     example="note[runs-pooled]: the baseline pools the last 5 runs of its history, and intervals"
@@ -101,10 +101,10 @@ FEW_HISTORY_RUNS_WARNING = DiagnosticType(
     "the history has only {runs:run}{?noun| with {noun}}, so intervals may be too narrow",
     "record further runs",
     meaning="passk estimates the variation between runs from fewer than five runs.",
-    why="An estimate from fewer than five runs is rough. In simulations in which runs varied at"
-    " least as much as the random variation within tasks, 95 % intervals contained the truth in"
-    " 91 to 96 % of simulated gates with two or three runs, and in 95 to 97 % with twenty runs"
-    " (benchmarks/trend.md).",
+    why="An estimate from fewer than five runs is imprecise. In simulations, runs varied at least"
+    " as much as the random variation within tasks. With two or three runs, 95 % intervals"
+    " contained the truth in 91 to 96 % of simulated gates. With twenty runs, 95 % intervals"
+    " contained the truth in 95 to 97 % of simulated gates (benchmarks/trend.md).",
     advice="Record further runs with `passk record`.",
     example="warning[few-runs-known]: the history has only 3 runs, so intervals may be too narrow;"
     " record further runs",
@@ -123,8 +123,8 @@ ONE_HISTORY_RUN_WARNING = DiagnosticType(
 BASELINE_TASKS_NOT_RUN_WARNING = DiagnosticType(
     "baseline-tasks-not-run", WARNING,
     "{model} has no attempts at {lost} of the {tasks:baseline task}",
-    meaning="With `--unpaired drop`, a gate compares only the tasks that both runs have, and the"
-    " new run lacks some tasks of the baseline.",
+    meaning="The new run has no attempts at some tasks of the baseline. With `--unpaired drop`, a"
+    " gate compares only the tasks that both runs contain.",
     why="If a task has no attempts, the reason is often a crash. If crashed tasks are left out, the"
     " new run looks better than it is.",
     advice="Run the missing tasks. Without `--unpaired drop`, the gate fails if tasks are missing.",
@@ -137,8 +137,9 @@ BASELINE_MODELS_NOT_RUN_WARNING = DiagnosticType(
     (SuggestedFix({"--model": "{both}"}, "judges the model that both runs have"),
      SuggestedFix({"--unpaired": "{drop}"}, "compares the models that both runs have")),
     meaning="The baseline has models that the new run does not have.",
-    why="A gate fails if models of the baseline are missing, because they may have crashed.",
-    advice="If the new run has only some models on purpose, select them with `--model NAME`, or"
+    why="A gate fails if the new run lacks models of the baseline, because the runs of missing"
+    " models may have crashed.",
+    advice="If you ran only some models on purpose, select these models with `--model NAME`, or"
     " allow missing models with `--unpaired drop`.",
     example="warning[baseline-models-not-run]: 1 of 2 models of the baseline has no attempts in the"
     " new run; --model m1 judges the model that both runs have; --unpaired drop compares the models"
@@ -148,10 +149,10 @@ OTHER_ATTEMPTS_NOTE = DiagnosticType(
     "other-attempts-than-baseline", NOTE,
     "the tasks or numbers of attempts of {models:model} differ from {baseline}",
     SuggestedFix({"--unpaired": "drop"}, "compares the tasks that both models have"),
-    meaning="All models are in one file, and some models differ from the baseline in their tasks or"
-    " numbers of attempts.",
-    why="The gate fails if tasks or attempts differ, because lost attempts are often failed"
-    " attempts.",
+    meaning="All models are in one file, and some models have different tasks or numbers of"
+    " attempts than the baseline.",
+    why="The gate fails if the tasks or the numbers of attempts differ, because missing attempts"
+    " are often failures.",
     advice="If the models have different tasks or numbers of attempts on purpose, use `--unpaired"
     " drop`. With `--unpaired drop`, the verdict reports the missing tasks and attempts.",
     example="note[other-attempts-than-baseline]: the tasks or numbers of attempts of 1 model differ"
@@ -162,11 +163,11 @@ RENAMED_MODEL_WARNING = DiagnosticType(
     "{old} has no attempts, but {new} has the same tasks and similar pass rates",
     SuggestedFix({"--alias": {"{old}": "{new}"}}, "counts both as one model, if it was renamed"),
     meaning="A model of the baseline is not in the new run. A model of the new run has at least"
-    " nine tenths of the tasks of the missing model, and the pass rates of the two models at these"
-    " tasks differ no more than expected by chance.",
+    " nine tenths of the tasks of the missing model. The pass rates of the two models at the"
+    " shared tasks differ no more than expected by chance.",
     why="If the model was renamed, the gate does not compare it with its baseline.",
     advice="If the model was renamed, use `--alias OLD=NEW`, or the key aliases in a rules file."
-    " The alias also applies to baselines and histories.",
+    " An alias also applies to baselines and histories.",
     example="warning[renamed-model]: agent-v1 has no attempts, but agent-v2 has the same tasks and"
     " similar pass rates; --alias agent-v1=agent-v2 counts both as one model, if it was renamed",
 )  # fmt: skip
@@ -175,16 +176,16 @@ OTHER_MODEL_NAME_WARNING = DiagnosticType(
     SuggestedFix({"--alias": {"{old}": "{new}"}}, "counts both as one model, if it was renamed"),
     meaning="The new run and the baseline have one model each, with different names. The gate"
     " compares the two models with each other, although their names differ.",
-    why="A history separates models by name. If you record a renamed model, it has no earlier runs"
-    " in the history.",
+    why="A history identifies models by name. If you record a renamed model, the history contains"
+    " no earlier runs under the new name.",
     advice="If the model was renamed, use `--alias OLD=NEW`, or the key aliases in a rules file.",
     example="warning[other-model-name]: agent-v2 is compared with agent-v1, the only model of"
     " old.jsonl; --alias agent-v1=agent-v2 counts both as one model, if it was renamed",
 )  # fmt: skip
 NOT_COMPARED_WARNING = DiagnosticType(
     "not-compared", WARNING, "{model} is not compared: {reason}",
-    meaning="A rule about changes needs the same model and group in the run and in the baseline."
-    " With `--unpaired drop`, models and groups without a baseline are left out.",
+    meaning="A rule about changes needs the same model and group in the new run and in the"
+    " baseline. With `--unpaired drop`, models and groups without a baseline are left out.",
     why="No rule compares the model with a baseline in the group that the message names.",
     advice="Add the model or group to the baseline. Without `--unpaired drop`, the gate fails if a"
     " model or group has no baseline.",
@@ -193,21 +194,23 @@ NOT_COMPARED_WARNING = DiagnosticType(
 )  # fmt: skip
 MODEL_LACKS_GROUP_WARNING = DiagnosticType(
     "group-not-run", WARNING, "{model} has no attempts in the group {group}",
-    meaning="The model has no attempts in the group of `--by` that the message names, but other"
-    " models have attempts in this group.",
-    why="No rule can judge a model in a group without attempts.",
-    advice="Check whether the model was run in this group, and whether passk read all files.",
+    meaning="The model has no attempts in one group of `--by`, but other models have attempts in"
+    " this group.",
+    why="passk cannot check any rule for a model in a group without attempts.",
+    advice="Check whether the model was run in the group that the message names, and whether passk"
+    " read all files.",
     example="warning[group-not-run]: m2 has no attempts in the group hard",
 )  # fmt: skip
 MISSING_OUTCOMES_DECIDE_WARNING = DiagnosticType(
     "missing-outcomes-decide", WARNING,
     "{rules:rule} would fail for some values of the missing outcomes, so the gate fails",
-    meaning="With `--missing bounds`, each rule is judged in the worst and the best case. In the"
-    " worst case, missing outcomes are failures in the new run and passes in the baseline.",
+    meaning="With `--missing bounds`, passk checks each rule in the worst and in the best case of"
+    " the missing outcomes. In the worst case, missing outcomes are failures in the new run and"
+    " passes in the baseline.",
     why="With `--missing bounds`, a gate passes only if it would pass for all values of the missing"
     " outcomes.",
-    advice="Find the missing outcomes, or choose how to count them with `--missing fail` or"
-    " `--missing drop`.",
+    advice="Add the missing outcomes to the data, or choose how to count missing outcomes with"
+    " `--missing fail` or `--missing drop`.",
     example="warning[missing-outcomes-decide]: 1 rule would fail for some values of the missing"
     " outcomes, so the gate fails",
 )  # fmt: skip
@@ -215,23 +218,24 @@ RULE_VERDICT_CONSTANT_WARNING = DiagnosticType(
     "rule-decides-nothing", WARNING,
     "{rule} decides nothing: the verdict is {verdict} whether every attempt passes or every attempt"
     " fails",
-    meaning="passk also judges the rule on a run in which every attempt passes, and on a run in"
-    " which every attempt fails. If both verdicts are equal, the rule decides nothing.",
+    meaning="passk also checks the rule for a hypothetical run in which every attempt passes, and"
+    " for a hypothetical run in which every attempt fails. If the rule has the same verdict for"
+    " both hypothetical runs, the rule decides nothing.",
     why="A rule that decides nothing has the same verdict for all runs of the same size.",
-    advice="Use more tasks or attempts, or another limit.",
+    advice="Use more tasks or attempts, or choose a different limit.",
     example="warning[rule-decides-nothing]: pass@1 ≥ 0.99 decides nothing: the verdict is undecided"
     " whether every attempt passes or every attempt fails",
 )  # fmt: skip
 RULE_CANNOT_DECIDE_WARNING = DiagnosticType(
     "rule-cannot-decide", WARNING,
     "{rule} cannot {verb}: the verdict is {verdict} even if every attempt {run}",
-    meaning="passk also judges the rule on a run in which every attempt passes, and on a run in"
-    " which every attempt fails. With this number of tasks and attempts, the rule can never pass,"
-    " or it can never fail.",
+    meaning="passk also checks the rule for a hypothetical run in which every attempt passes, and"
+    " for a hypothetical run in which every attempt fails. With the current numbers of tasks and"
+    " attempts, the rule can never pass, or the rule can never fail.",
     why="A rule that cannot fail does not protect you from regressions. A rule that cannot pass"
     " never reports success.",
-    advice="Use more tasks or attempts, or another limit. `--rehearse` shows what each rule"
-    " detects.",
+    advice="Use more tasks or attempts, or choose a different limit. `--rehearse` shows what each"
+    " rule detects.",
     example="warning[rule-cannot-decide]: pass@1 ≥ 0.9 cannot pass: the verdict is undecided even"
     " if every attempt passes",
 )  # fmt: skip
@@ -250,8 +254,8 @@ NO_BASELINE_YET_NOTE = DiagnosticType(
     "no-baseline-yet", NOTE,
     "{rules:rule} about changes {rules:is|are} not judged, because there is no"
     " baseline yet", "record this run, so that the next run has a baseline",
-    meaning="With `--first-run`, rules that compare the run with a baseline are not judged, and do"
-    " not fail. passk judges all other rules.",
+    meaning="With `--first-run`, passk does not check rules that compare the run with a baseline,"
+    " so these rules do not fail. passk checks all rules that do not need a baseline.",
     why="The gate does not detect regressions until there is a baseline.",
     advice="Record the run with `passk record`, and leave out `--first-run` for all later runs.",
     example="note[no-baseline-yet]: 1 rule about changes is not judged, because there is no"
@@ -475,7 +479,7 @@ class RuleTable(ReportSection[Judgement]):
         *LEADING_COLUMNS,
         Column(
             "evidence", "share", meaning="The estimate or the count that decides the verdict. An"
-            " estimate with a sign is a difference, model minus baseline.",
+            " estimate with a sign is a difference: the model minus the baseline.",
             cell_of_record=lambda line: line.evidence.value_or_limits
             if isinstance(line.evidence, Estimate) else line.evidence),
         Column(

@@ -147,8 +147,8 @@ class ContinuationTable(ReportSection[ContinuationStep]):
         Column("cost", "$", field_name="cost", meaning="Cost of the added attempts.",
                cell_of_record=lambda step: step.cost,
                exists_in_section=lambda section: section.has_costs),
-        Column("standard error", "share", meaning="Standard error of the mean in the continued run;"
-               " with two models, standard error of their difference.",
+        Column("standard error", "share", meaning="Standard error of the mean in the continued"
+               " run. With two models, the column contains the standard error of the difference.",
                cell_of_record=lambda step: step.standard_error),
     )  # fmt: skip
 

@@ -122,7 +122,8 @@ class PlanParameters:
     spread: Annotated[float | None, Option(
         "--spread", "S", "Standard deviation of success rates, if you have no pilot.")] = None
     correlation: Annotated[float | None, Option(
-        "--correlation", "R", "Correlation of two models' success rates over tasks.", low=-1,
+        "--correlation", "R", "Correlation between two models' success rates across"
+        " tasks.", low=-1,
         high=1,
         detail="If the pilot has several models, the default is their correlation in the pilot."
         " Otherwise, the default is 0.5.")] = None
@@ -170,9 +171,9 @@ class PlanParameters:
         excludes_limits=True)] = 0.95
     next: Annotated[bool, Option(
         "--next", help="Compare ways to extend the pilot run.",
-        detail="passk shows the standard error that you would get if you spent the budget on new"
-        " tasks, on more attempts, or on more attempts of one model. With --next, --budget is for"
-        " all models together, and the default budget is the cost of the pilot.")] = False
+        detail="passk shows the standard error after spending the budget on new tasks, on more"
+        " attempts, or on more attempts of one model. With --next, --budget is for all models"
+        " together, and the default budget is the cost of the pilot.")] = False
     cost_per_attempt: Annotated[str | None, Option(
         "--cost-per-attempt", "X|pilot", "Cost of an attempt in US dollars.",
         parse=check_cost_or_pilot,

@@ -38,8 +38,8 @@ class ReportOptions:
         detail="NAME is a model in the data.")] = None
     average: Annotated[str | None, Option(
         "--average", "COLUMN", "Average over the groups of a column, with equal weights.",
-        detail="COLUMN is, for example, the column with the benchmark. Like --by COLUMN, --average"
-        " COLUMN also splits the page into groups."
+        detail="For example, COLUMN can be the column that contains the benchmark. Like --by"
+        " COLUMN, --average COLUMN also splits the page into groups."
     )] = None
     headline: Annotated[str, Option(
         "--title", "TEXT", "Title of the page, such as the benchmark's"
@@ -48,9 +48,9 @@ class ReportOptions:
         "--board", help="Write only the leaderboard, with data to download.")] = False
     link: Annotated[str, Option(
         "--link", "URL", "URL of transcripts, with {model} and {task}.",
-        detail="Each task on an .html page links to its transcripts. You can also use {attempt} for"
-        " the number of the attempt, and {COLUMN} for the value of a column of --by. passk escapes"
-        " the values for URLs."
+        detail="Each task on an .html page links to its transcripts. You can also use {attempt}"
+        " for the number of the attempt, and {COLUMN} for the value of a --by column. passk"
+        " escapes the values for URLs."
     )] = ""
     # fmt: on
 

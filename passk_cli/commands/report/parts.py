@@ -104,6 +104,15 @@ def first_metric_if_many_models(page: PageAnalysis, counts: Counts) -> dict[str,
     return {"metrics": page.metrics[:1]} if len(page.models) > MANY else {}
 
 
+def plannable_metrics_option(page: PageAnalysis, counts: Counts) -> dict[str, Any]:
+    """The option `metrics` without the costs of the page, which passk cannot plan."""
+    metrics = [m for m in page.metrics if not m.definition.required_attempt_data]
+    chosen = first_metric_if_many_models(page, counts)
+    if chosen or not metrics or len(metrics) == len(page.metrics):
+        return chosen
+    return {"metrics": tuple(metrics)}
+
+
 def leaderboard_metrics_option(page: PageAnalysis, counts: Counts) -> dict[str, Any]:
     """The option `metrics` with the metrics that the leaderboard shows."""
     if len(page.models) > MANY or page.are_metrics_chosen_by_user:
@@ -162,7 +171,7 @@ COST = Part(
 TASKS_NEEDED_PART = Part(
     "separation", "Tasks needed", "The table treats these results as a pilot. It shows which"
     " differences you could detect with more tasks"
-    " or attempts.", "plan", first_metric_if_many_models, has_plots=False)
+    " or attempts.", "plan", plannable_metrics_option, has_plots=False)
 ATTEMPT_ORDER_PART = Part(
     "order", "Order of attempts", "If the pass rate changes from attempt to attempt, pass@k is"
                                   " misleading.",

@@ -100,25 +100,26 @@ TOO_FEW_MODELS_WARNING = DiagnosticType(
     " correlation needs at least four models.",
     why="If a group has fewer than four models, passk computes no correlation and no test for the"
     " tasks of this group.",
-    advice="Add results of more models to the small group, or leave out --by.",
+    advice="Add results of more models to each group with fewer than four models, or leave out"
+    " --by.",
     example="warning[few-models]: item–rest correlations need at least 4 models, but a group has"
     " only 3",
 )  # fmt: skip
 _COARSE_P_VALUES_TEXT = (
-    "With few models, a p-value can have only a few values. passk also adjusts the p-values for the"
-    " number of tasks."
+    "With few models, only a few different p-values are possible. passk also adjusts the p-values"
+    " for the number of tasks."
 )
 _LOWEST_CORRELATIONS_ADVICE = (
-    "The correlations still rank the tasks. Look at the tasks with the lowest correlations first,"
-    " or add results of more models."
+    "You can still rank the tasks by their correlations. Look at the tasks with the lowest"
+    " correlations first, or add results of more models."
 )
 NO_SUSPECT_POSSIBLE_NOTE = DiagnosticType(
     "no-suspect-possible", NOTE,
     "{models:model} {models:is|are} too few to find suspect tasks (smallest possible p"
     " {smallest:=p})",
     meaning=_COARSE_P_VALUES_TEXT,
-    why="No task can be significant, so an empty list of suspects does not show that all tasks are"
-    " correct.",
+    why="No task can have a significant correlation, so an empty list of suspect tasks does not"
+    " show that all tasks are correct.",
     advice=_LOWEST_CORRELATIONS_ADVICE,
     example="passk tasks sample_data/agents.jsonl --suspects\n"
     "note[no-suspect-possible]: 8 models are too few to find suspect tasks (smallest possible p"
@@ -129,7 +130,7 @@ MIN_SUSPECTS_FOR_SIGNIFICANCE_NOTE = DiagnosticType(
     "with {models:model}, the smallest possible p is {smallest:=p}, which is significant only if"
     " {alone:task} have this p",
     meaning=_COARSE_P_VALUES_TEXT,
-    why="If fewer tasks than the message names have the smallest possible p-value, no task is"
+    why="If fewer tasks have the smallest possible p-value than the message requires, no task is"
     " significant.",
     advice=_LOWEST_CORRELATIONS_ADVICE,
     example="passk tasks sample_data/evalplus.csv.gz --suspects\n"
@@ -143,7 +144,7 @@ MODEL_INDEPENDENCE_ASSUMED_NOTE = DiagnosticType(
     " models trained on the same data, tend to pass the same tasks.",
     why="If many models are related, intervals of correlations are too narrow and p-values are too"
     " small.",
-    advice="Keep one model of each family with `--model`.",
+    advice="Use `--model` to keep only one model of each family.",
     example="passk tasks sample_data/agents.jsonl --suspects\n"
     "note[related-models]: passk assumes that models are independent; related models make intervals"
     " too narrow",
@@ -153,8 +154,8 @@ PAIRS_WITHOUT_ATTEMPTS_WARNING = DiagnosticType(
     "{pairs:model–task pair} without attempts {pairs:is|are} left out",
     meaning="Some models have no attempts at tasks that other models have.",
     why="passk computes the correlation of each task from the models with attempts at this task."
-    " Correlations of different tasks may therefore describe different models.",
-    advice="Run the missing tasks, or keep only models that have all tasks with `--model`.",
+    " The correlations of two tasks may therefore be based on different models.",
+    advice="Run the missing tasks, or use `--model` to keep only the models that have all tasks.",
     example="warning[pairs-without-attempts]: 12 model–task pairs without attempts are left out",
 )  # fmt: skip
 
@@ -289,9 +290,9 @@ class FlakinessTable(ReportSection[ModelTaskClasses]):
         Column("tasks", "count", cell_of_record=lambda model: model.task_count,
                exists_in_section=lambda section: len({model.task_count
                    for model in section.records}) > 1,
-               meaning="Number of tasks with attempts of at least one model of the group."),
+               meaning="Number of tasks at which at least one model of the group has attempts."),
         Column("flaky", "count", cell_of_record=lambda model: len(model.tasks_by_class[FLAKY]),
-               meaning="Number of tasks with attempts that passed and attempts that failed."),
+               meaning="Number of tasks at which some attempts passed and some attempts failed."),
         Column("passed every attempt", "count",
             cell_of_record=lambda model: len(model.tasks_by_class[PASSED]),
                meaning="Number of tasks at which every attempt passed."),
@@ -301,7 +302,7 @@ class FlakinessTable(ReportSection[ModelTaskClasses]):
         Column("missing", "count", cell_of_record=lambda model: len(model.tasks_by_class[MISSING]),
                exists_in_section=lambda section: any(model.tasks_by_class[MISSING]
                    for model in section.records),
-               meaning="Number of tasks with attempts of other models only."),
+               meaning="Number of tasks at which only other models have attempts."),
         Column("flaky tasks",
             cell_of_record=lambda model: names_that_fit(model.tasks_by_class[FLAKY] or [""], 30),
                meaning="Names of the flaky tasks."),
@@ -379,14 +380,14 @@ class TaskList(ReportSection[Result]):
                cell_of_record=lambda fact: "many"
                if fact.extra_fields["passes_needed"] >= MAX_FURTHER_ATTEMPTS // 2
                else f"{fact.extra_fields['passes_needed']:,}",
-               meaning="Number of further attempts that, if all of them pass, would show that the"
-               " true pass rate is above the rate."),
+               meaning="Number of further attempts that must all pass to show that the true pass"
+               " rate is above the rate."),
         data_field("passes", "Number of attempts that passed."),
         data_field("above", "The rate of --always."),
         data_field("above_shown", "1 if the attempts show that the true pass rate is above the"
                                   " rate, otherwise 0."),
-        data_field("passes_needed", "Number of further attempts that, if all of them pass, would"
-                          " show that the true pass rate is above the rate."),
+        data_field("passes_needed", "Number of further attempts that must all pass to show that"
+                          " the true pass rate is above the rate."),
     )  # fmt: skip
 
     tested_min_true_rate: float | None
@@ -638,9 +639,9 @@ class ItemRestCorrelationTable(ReportSection[TaskWithItemRestCorrelation]):
         Column("item–rest correlation", "score",
                cell_of_record=lambda task: Estimate(task.correlation, low=task.low, high=task.high,
                                           signed=True, unit="score"),
-               meaning="Spearman correlation over models between the pass rate at the task and the"
-               " pass rate at all other tasks, with its interval. If the correlation is below 0,"
-               " weaker models pass the task more often."),
+               meaning="Spearman correlation across models between the pass rate at the task and"
+               " the pass rate at all other tasks, with an interval. If the correlation is below"
+               " 0, weaker models pass the task more often."),
         data_field("estimate", "", lambda task: task.correlation),
         data_field("low", "", lambda task: task.low),
         data_field("high", "", lambda task: task.high),
@@ -649,7 +650,8 @@ class ItemRestCorrelationTable(ReportSection[TaskWithItemRestCorrelation]):
                meaning="One-sided p-value of the hypothesis that the correlation is at least 0."),
         Column("adjusted p", "p", field_name="p_adjusted",
             cell_of_record=lambda task: task.adjusted_p,
-               meaning="p-value adjusted by Benjamini and Hochberg over all tasks."),
+               meaning="p-value adjusted for the number of tasks with the Benjamini–Hochberg"
+               " method."),
         Column("finding", field_name="verdict", cell_of_record=lambda task: task.finding,
                meaning="Finding about the task, for example that weaker models pass"
                " it more often."),
@@ -661,8 +663,9 @@ class ItemRestCorrelationTable(ReportSection[TaskWithItemRestCorrelation]):
         Column("contribution", "share", field_name="contribution",
             cell_of_record=lambda task: task.between_model_variance_share,
                visibility=FULL,
-               meaning="Share of the task in the variance between the models' means. Shares add up"
-               " to 1. A share is negative if better models pass the task less often."),
+               meaning="Share of the variance between the models' means that is due to the task."
+               " The shares of all tasks add up to 1. A share is negative if better models pass"
+               " the task less often."),
         data_field("note", "", lambda task: SUSPECT_TASK_ADVICE if task.finding == SUSPECT else ""),
     )  # fmt: skip
 

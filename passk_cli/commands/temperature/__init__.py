@@ -54,9 +54,9 @@ class TemperatureOptions:
         detail="By default, k is 1, 10 and 100, if every task of most models has that many"
         " attempts. For the toy model, the default is 1, 2, 4, … 16384.")] = ()
     temperature: Annotated[str | None, Option(
-        "--temperature", "COLUMN", "Column of temperatures.",
+        "--temperature", "COLUMN", "Column that contains the temperatures.",
         detail="The default is the column temperature or temp. If file names contain the"
-        " temperature, use for example --path '{model}_T{temperature}.jsonl'.")] = None
+        " temperature, use --path, for example --path '{model}_T{temperature}.jsonl'.")] = None
     toy: Annotated[tuple[str, ...], Option(
         "--toy", "NAMES", "Families of the toy model: gaussian, exponential, power-law.",
         parse="passk_cli.commands.temperature.view:parse_families",
@@ -69,7 +69,7 @@ class TemperatureOptions:
         "--gamma", "G", "Exponent of the power law of toy tasks.", detail="Default: 2.")] = None
     fit: Annotated[bool, Option(
         "--fit", help="Fit T* of the toy model as a function of k and spread.",
-        detail="The regression uses the grid of k's and spreads from the article about the toy"
+        detail="The regression uses the same values of k and spread as the article about the toy"
         " model.")] = False
     # fmt: on
 

@@ -88,10 +88,10 @@ FEWER_REGRESSION_POINTS_NOTE = DiagnosticType(
     "for power-law tasks, the regression uses only k > {k} and {spreads} of {all} spreads of the"
     " grid",
     meaning="In the article about the toy model, T* does not follow a power law for small k."
-    " Power-law tasks with a cutoff can have only some standard deviations.",
-    why="The regression for power-law tasks uses fewer points than the regressions for gaussian and"
+    " Tasks with a cutoff can have only some standard deviations.",
+    why="For tasks with a cutoff, the regression uses fewer points than for gaussian and"
     " exponential tasks. You cannot compare the result with the article, because the article"
-    " contains no regression for power-law tasks.",
+    " contains no regression for this family of tasks.",
     advice="You do not need to do anything. The rows of csv and json list all points, and the"
     " column `kept` marks the points of the regression.",
     example="passk temperature --toy power-law --fit\n"

@@ -90,7 +90,8 @@ class InterimLookTaskOrder:
                 most = max(numbers, default=0)
                 plan |= {"--attempts": most} if most > attempts else {}
             if not total_tasks:
-                # The number of tasks so far is no plan, because the run may be incomplete.
+                # The plan may have more tasks than the data so far, because the run may be
+                # incomplete.
                 plan |= {"--planned": Placeholder("N")}
             raise ParameterError(
                 "the data does not contain the order of the tasks, and the tasks that finish first"

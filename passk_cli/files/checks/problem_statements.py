@@ -26,10 +26,10 @@ COARSE_TASKS_WARNING = DiagnosticType(
     "coarse-tasks", WARNING,
     "{rows:row} of one {task} have different values of {column} ({values}), so {task} does not"
     " identify a task",
-    meaning="All attempts at a task answer the same question. In this file, the question or its"
-    " expected answer differs between rows of one task.",
-    why="passk probably read a category, a subject or a suite as the task. If the tasks are too"
-    " coarse, pass@k would count different questions as attempts at one task.",
+    meaning="All attempts at a task should answer the same question. In this file, the question or"
+    " its expected answer differs between rows of one task.",
+    why="passk probably read a category, a subject or a suite as the task. If passk used a"
+    " category as the task, pass@k would count different questions as attempts at one task.",
     advice="Add the column that identifies the task, for example with --field task=subject,id.",
     example="warning[coarse-tasks]: 2 rows of one subject have different values of question (What"
     " is 2 + 2?, What is 3 + 3?), so subject does not identify a task",

@@ -79,10 +79,10 @@ _STANDARD_ERRORS, _ENOUGH_ROWS, _MOST_ARMS, _MOST_RECORDS = 2.0, 8, 12, 200
 POOLED_SETTINGS_WARNING = DiagnosticType(
     "pooled-settings", WARNING,
     "attempts at one task differ in {column} ({values})",
-    meaning="One model attempted the same tasks under different settings, such as prompts or"
+    meaning="One model attempted the same tasks with different settings, such as prompts or"
     " temperatures.",
-    why="The estimates describe the mixture of the settings. pass@k of a mixture is not the pass@k"
-    " of any setting.",
+    why="The estimates describe a mixture of several settings. pass@k of a mixture is not the"
+    " pass@k of any setting.",
     advice="Report each setting separately with --by, or pool the settings on purpose with"
     " --pool.",
     example="warning[pooled-settings]: attempts at one task differ in temperature (0.2, 0.8)",
@@ -91,8 +91,8 @@ POOLED_ARMS_WARNING = DiagnosticType(
     "pooled-arms", WARNING,
     "each task was attempted under only one value of {column} ({rates}), so an estimate averages"
     " over several values",
-    meaning="A setting divides the tasks into arms: each task was attempted under one value of the"
-    " setting.",
+    meaning="A setting divides the tasks into arms, and each task was attempted with only one"
+    " value of the setting.",
     why="One estimate over all arms is not the pass rate of any arm, and it changes with the"
     " number of tasks per arm.",
     advice="Report each arm separately with --by.",
@@ -102,10 +102,10 @@ POOLED_ARMS_WARNING = DiagnosticType(
 UNREAD_NUMBERING_COLUMN_WARNING = DiagnosticType(
     "unread-column", WARNING,
     "passk does not read {column}, which distinguishes the attempts at each task ({values})",
-    meaning="In nearly all tasks, each value of the unread column occurs once. The column may"
-    " contain attempt numbers, a setting, or a part of the task.",
+    meaning="For nearly all tasks, each value of the unread column occurs only once. The column"
+    " may contain attempt numbers, a setting, or a part of the task.",
     why="passk finds repeated attempts only if it knows the column with the attempt numbers. If"
-    " the column is a setting, the estimates mix the values of the setting.",
+    " the column contains a setting, the estimates mix attempts with different settings.",
     advice="If the column contains attempt numbers, name it with --field attempt=COLUMN. If the"
     " column contains something else, use --by, --pool or --field task=COLUMN.",
     example="warning[unread-column]: passk does not read round, which distinguishes the attempts"
@@ -125,9 +125,9 @@ DIFFERENT_TASKS_SAME_NAME_WARNING = DiagnosticType(
 VERDICT_PER_SCORER_WARNING = DiagnosticType(
     "several-verdicts", WARNING,
     "each attempt has one verdict per {column} ({values})",
-    meaning="Each entry of a list is the verdict of one of several scorers or criteria on the same"
-    " attempt.",
-    why="passk would count each verdict in the list as an attempt.",
+    meaning="A list contains several verdicts on the same attempt, with one verdict per scorer or"
+    " criterion.",
+    why="passk would count each verdict in the list as a separate attempt.",
     advice="Choose one scorer, for example with --field outcome=scores[name=correct].value.",
     example="warning[several-verdicts]: each attempt has one verdict per scores.name (correct,"
     " short)",

@@ -31,7 +31,7 @@ from passk_cli.files.formats.format import (
 
 PERTURBED_INSTANCES_NOTE = DiagnosticType(
     "perturbed-instances", NOTE, "passk skipped {instances:perturbed instance}",
-    meaning="HELM also runs instances with a changed text, to measure robustness. passk skips these"
+    meaning="To measure robustness, HELM also runs instances with changed text. passk skips these"
     " perturbed instances.",
     why="A perturbed instance is a different task and not a second attempt at the original task.",
     advice="You do not have to do anything.",
@@ -40,7 +40,8 @@ PERTURBED_INSTANCES_NOTE = DiagnosticType(
 OTHER_SPLITS_NOTE = DiagnosticType(
     "other-splits", NOTE, "passk skipped {instances:instance} outside the test split: {splits}",
     meaning="The file contains instances of several splits. passk reads only the test split.",
-    why="HELM computes its own numbers from the test split, so passk's numbers are comparable.",
+    why="HELM also computes its results from the test split, so you can compare HELM's results"
+    " with the results of passk.",
     advice="You do not have to do anything.",
     example="note[other-splits]: passk skipped 50 instances outside the test split: valid",
 )  # fmt: skip
