@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 # passk tries to place a label at each distance in _DISTANCES from its point. A label at the
 # smallest distance needs no leader line.
@@ -12,6 +13,8 @@ _DISTANCES = (6.0, 14.0, 22.0, 32.0, 44.0, 58.0, 74.0, 92.0, 112.0)
 # _DIRECTIONS lists the directions from a point to its label, in degrees and in order of preference.
 _DIRECTIONS = (0, 180, 315, 45, 225, 135, 270, 90, 340, 20, 200, 160)
 _OBSTACLE_PENALTY = 20.0
+# A line is an obstacle in pieces of about _PIECE_LENGTH.
+_PIECE_LENGTH = 12.0
 # _POINT_HALF_WIDTH is half the width of the square that a point covers.
 _POINT_HALF_WIDTH = 3.2
 
@@ -82,6 +85,22 @@ def place_names(
         placed += free[:1]
         taken += [part for name in free[:1] for part in name.boxes_of_name_and_leader]
     return placed
+
+
+def boxes_along_line(points: Sequence[tuple[float, float]]) -> list[Box]:
+    """Small boxes that cover a line through points, as obstacles for names.
+
+    >>> boxes_along_line([(0, 0), (20, 10)])
+    [(0.0, 0.0, 10.0, 5.0), (10.0, 5.0, 20.0, 10.0)]
+    """
+    boxes = []
+    for (x1, y1), (x2, y2) in pairwise(points):
+        pieces = max(1, round(math.hypot(x2 - x1, y2 - y1) / _PIECE_LENGTH))
+        xs = [x1 + (x2 - x1) * i / pieces for i in range(pieces + 1)]
+        ys = [y1 + (y2 - y1) * i / pieces for i in range(pieces + 1)]
+        for (left, right), (start, end) in zip(pairwise(xs), pairwise(ys), strict=True):
+            boxes.append((min(left, right), min(start, end), max(left, right), max(start, end)))
+    return boxes
 
 
 def _is_free(name: PlacedName, boxes: Iterable[Box]) -> bool:

@@ -21,7 +21,7 @@ from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis, tick_label_by_position
 from passk_cli.charts.chart_options import DEFAULT_PICTURE_SIZE, PictureSize
 from passk_cli.charts.layout import panel_rows
-from passk_cli.charts.point_names import PlacedName, place_names
+from passk_cli.charts.point_names import PlacedName, boxes_along_line, place_names
 from passk_cli.charts.text_metrics import text_width, wrapped_chart_text
 from passk_cli.charts.theme import FONT, Theme, mix_colours
 from passk_cli.errors import ParameterError
@@ -567,6 +567,9 @@ class _CurveDrawer(_BasePlotDrawer):
             if line[0].get("series") and len(line) == 2:
                 (left, y), (right, _) = map(self._xy_of_row, line)
                 bars.append((left, y - 0.5, right, y + 0.5))
+            elif not line[0].get("series"):
+                # The frontier has no name, but names should not cover the frontier.
+                bars += boxes_along_line([self._xy_of_row(row) for row in line])
         frame = (0.0, 0.0, self.width + self.right_margin, self.up.length)
         names = place_names(
             [self._xy_of_row(row) for row in named], [text_width(text,
