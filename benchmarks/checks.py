@@ -19,12 +19,12 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.files.checks.check import CheckContext, CheckFinding
-from passk_cli.files.checks.evenness import Evenness, column_evenness
-from passk_cli.files.checks.setting_columns import planned_column_findings
-from passk_cli.files.checks.setting_columns import pooled_arm_findings as pooled_arms
+from passk_cli.files.checks.evenness import ValueEvennessOverCells, column_evenness
+from passk_cli.files.checks.setting_columns import settings_dividing_tasks_findings as pooled_arms
+from passk_cli.files.checks.setting_columns import unread_planned_column_findings
 from passk_cli.files.checks.verdicts import second_verdict_findings
-from passk_cli.files.reading.layout import Batch, FileLayout
-from passk_cli.files.reading.profile import DataProfile, SampledColumn, ValueKind
+from passk_cli.files.reading.layout import Batch, FileStorageLayout
+from passk_cli.files.reading.profile import RowSampleProfile, SampledColumn, ValueKind
 from passk_cli.files.request import Request
 from passk_cli.files.roles import ColumnRoles
 
@@ -38,7 +38,9 @@ NUMBER = re.compile(r"[0-9.]+")
 ReadingCheck = Callable[[CheckContext], Iterator[CheckFinding]]
 
 
-def honest(random: np.random.Generator, kind: str, tasks: int, n: int, values: int) -> Evenness:
+def honest(
+    random: np.random.Generator, kind: str, tasks: int, n: int, values: int
+) -> ValueEvennessOverCells:
     """The evenness of a column that happened: at random, by the task, or by the outcome.
 
     Numbers of attempts vary, as attempts were lost.
@@ -57,7 +59,9 @@ def honest(random: np.random.Generator, kind: str, tasks: int, n: int, values: i
     return column_evenness(cell, np.minimum(value, values - 1))
 
 
-def arms(random: np.random.Generator, sizes: tuple[int, ...], tasks: int, half: bool) -> Evenness:
+def arms(
+    random: np.random.Generator, sizes: tuple[int, ...], tasks: int, half: bool
+) -> ValueEvennessOverCells:
     """The evenness of arms; half : the last one ran on half of the tasks."""
     arm = np.repeat(np.arange(len(sizes)), sizes)
     cell, value = np.repeat(np.arange(tasks), len(arm)), np.tile(arm, tasks)
@@ -67,7 +71,7 @@ def arms(random: np.random.Generator, sizes: tuple[int, ...], tasks: int, half: 
     return column_evenness(cell[kept_rows], value[kept_rows])
 
 
-class Simulated(DataProfile):
+class Simulated(RowSampleProfile):
     """A survey of columns in memory: name → texts, one per row, "" for a missing one."""
 
     @cached_property
@@ -124,7 +128,7 @@ def certain_and_likely(
         observed, zeros, task, zeros, passed.astype(float), ("a.csv",), True,
         con=cast("Any", None), table=cast("Any", texts),
     )  # fmt: skip
-    layout = FileLayout("csv", "", tuple((name, frozenset({"text"})) for name in texts))
+    layout = FileStorageLayout("csv", "", tuple((name, frozenset({"text"})) for name in texts))
     roles = ColumnRoles("attempts", "task", outcome="passed")
     context = CheckContext(survey, [Batch(layout, roles, ())], Request(), {}, lambda names: survey)
     findings = [*check(context)]
@@ -168,7 +172,7 @@ def setting_by_name(
     value = random.integers(0, 3, tasks)[task]
     odd = (random.random(tasks) < varies / 100)[task] & (random.random(len(task)) < 0.5)
     return certain_and_likely(
-        planned_column_findings, task, passed, {"temperature": np.where(odd, 3, value)}
+        unread_planned_column_findings, task, passed, {"temperature": np.where(odd, 3, value)}
     )
 
 
@@ -221,7 +225,7 @@ def columns_section(times: int, random: np.random.Generator) -> str:
     )
 
 
-def share(times: int, make: Callable[[], Evenness]) -> tuple[float, float]:
+def share(times: int, make: Callable[[], ValueEvennessOverCells]) -> tuple[float, float]:
     """Shares of the repetitions that are certain, and certain or likely, in percent."""
     findings = [make() for _ in range(times)]
     certain = [result.are_values_certainly_planned for result in findings]

@@ -19,7 +19,7 @@ from zlib import crc32
 import numpy as np
 from measure import keep, table
 
-from passk_cli.inference.cover_range import CoverRange
+from passk_cli.inference.cover_range import ShareAboveThresholdRange
 
 Array = np.ndarray
 Rates = Callable[[np.random.Generator, int], Array]
@@ -82,7 +82,7 @@ def summary(records: Sequence[Sequence[float]]) -> list[str]:
 HEAD = ["sets", "covers % (± 1.96 s.e.)", "width", "with an estimate %", "its error", "bias of c/n"]
 
 
-def record(share: CoverRange, true: float) -> tuple[float, ...]:
+def record(share: ShareAboveThresholdRange, true: float) -> tuple[float, ...]:
     low, high = share.limits
     point = np.nan if share.point_estimate is None else share.point_estimate
     plug_in = (share.c >= share.threshold * share.n - 1e-9).mean()
@@ -95,7 +95,7 @@ def sets_of(
     rng = np.random.default_rng([seed, crc32(name.encode()), int(n.sum()), len(n)])
     true = truth(rates, threshold)
     return [
-        record(CoverRange(n, rng.binomial(n, rates(rng, len(n))), threshold), true)
+        record(ShareAboveThresholdRange(n, rng.binomial(n, rates(rng, len(n))), threshold), true)
         for _ in range(sets)
     ]
 
@@ -152,7 +152,9 @@ def edges(sets: int) -> Iterator[list[str]]:
         for _ in range(3 * sets):
             p, sizes = rates(rng, 100), np.full(100, n)
             records.append(
-                record(CoverRange(sizes, rng.binomial(sizes, p), 0.8), (p >= 0.8).mean())
+                record(
+                    ShareAboveThresholdRange(sizes, rng.binomial(sizes, p), 0.8), (p >= 0.8).mean()
+                )
             )
         yield [f"these tasks, {name}, n {n}", "0.8", *summary(records)]
     for shared in (False, True):
@@ -161,7 +163,9 @@ def edges(sets: int) -> Iterator[list[str]]:
         for _ in range(3 * sets):
             c = rng.binomial(n, np.repeat(rng.beta(2, 2, 20), 5))
             records.append(
-                record(CoverRange(n, c, 0.5, clusters=clusters if shared else None), true)
+                record(
+                    ShareAboveThresholdRange(n, c, 0.5, clusters=clusters if shared else None), true
+                )
             )
         yield [f"20 clusters of 5{'' if shared else ', ignored'}", "0.5", *summary(records)]
 
@@ -173,7 +177,8 @@ def pairs(sets: int) -> Iterator[list[str]]:
         rng = np.random.default_rng([9, models, n, crc32(name.encode())])
         attempts, false, boards = np.full(100, n), 0, 4 * sets if models == 2 else sets
         for _ in range(boards):
-            ends = [CoverRange(attempts, rng.binomial(attempts, rates(rng, 100)), 0.8).limits
+            ends = [ShareAboveThresholdRange(attempts, rng.binomial(attempts, rates(rng, 100)),
+                0.8).limits
                     for _ in range(models)]  # fmt: skip
             false += any(a[0] > b[1] or b[0] > a[1] for a, b in combinations(ends, 2))
         yield [
@@ -187,7 +192,9 @@ def pairs(sets: int) -> Iterator[list[str]]:
         rng, attempts, findings = np.random.default_rng([10, n]), np.full(100, n), 0
         for _ in range(2 * sets):
             ends = [
-                CoverRange(attempts, rng.binomial(attempts, rates(rng, 100)), 0.8).limits
+                ShareAboveThresholdRange(
+                    attempts, rng.binomial(attempts, rates(rng, 100)), 0.8
+                ).limits
                 for rates in (points(r95=0.6, r20=0.4), points(r95=0.3, r20=0.7))
             ]
             findings += ends[0][0] > ends[1][1]
@@ -208,7 +215,9 @@ def attempts_needed(sets: int) -> Iterator[list[str]]:
             rng = np.random.default_rng([11, n, tasks, crc32(name.encode())])
             for _ in range(max(sets // 4, 2)):
                 sizes = np.full(tasks, n)
-                share = CoverRange(sizes, rng.binomial(sizes, rates(rng, tasks)), threshold)
+                share = ShareAboveThresholdRange(
+                    sizes, rng.binomial(sizes, rates(rng, tasks)), threshold
+                )
                 if share.point_estimate is not None:
                     continue
                 attempts, more = share.data_needed
@@ -217,7 +226,7 @@ def attempts_needed(sets: int) -> Iterator[list[str]]:
                     continue
                 sizes = np.full(more or tasks, attempts or n)
                 c = rng.binomial(sizes, rates(rng, len(sizes)))
-                low, high = CoverRange(sizes, c, threshold).limits
+                low, high = ShareAboveThresholdRange(sizes, c, threshold).limits
                 cost_ratios.append((attempts or n) / n * (more or tasks) / tasks)
                 widths.append(high - low)
                 narrow.append(high - low <= 0.4)

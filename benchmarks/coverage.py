@@ -24,8 +24,8 @@ from measure import keep, machine, table
 
 from passk_cli.inference import weighted_means
 from passk_cli.inference.hierarchical_model import count_histogram
-from passk_cli.inference.hull_interval import MetricCounts, posterior_pivot_hull_of_mean
-from passk_cli.inference.intervals import IntervalData, guard_weights, interval
+from passk_cli.inference.hull_interval import MetricCounts, posterior_and_pivot_hull_of_mean
+from passk_cli.inference.intervals import IntervalData, guard_atom_weights, interval
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.sampling_variance import within_variance
 from passk_cli.inference.weighted_means import dirichlet_quantiles
@@ -305,7 +305,7 @@ class Fixed:
             failing = float((1 - p**k if hat else (1 - p) ** k).mean())
             truth = 1 - failing
             estimates[i], truths[i] = values.mean(), truth
-            limits = posterior_pivot_hull_of_mean(self.metric, count_histogram(ns, c))
+            limits = posterior_and_pivot_hull_of_mean(self.metric, count_histogram(ns, c))
             inside = holds(limits, failing if limits.describes_complement else truth, TAIL)
             hits += inside
             above += not inside and truth < estimates[i]
@@ -768,7 +768,7 @@ REACHES: dict[str, Reach] = {
 
 def lower_law(x: np.ndarray, reach: Reach) -> tuple[np.ndarray, np.ndarray]:
     """Atoms and weights of the lower limit of each row, the guard atom first."""
-    weight = guard_weights(x, np.ones_like(x), np.ones_like(x))
+    weight = guard_atom_weights(x, np.ones_like(x), np.ones_like(x))
     atom = x.mean(axis=1) - np.minimum(bound(x), reach(x))
     return np.column_stack([atom, x]), np.column_stack([weight, np.ones_like(x)])
 

@@ -28,12 +28,12 @@ from passk_cli.inference.bands import (
     pointwise_level,
 )
 from passk_cli.inference.hierarchical_model import count_histogram
-from passk_cli.inference.hull_interval import posterior_pivot_hull_of_mean
+from passk_cli.inference.hull_interval import posterior_and_pivot_hull_of_mean
 from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.sampling_variance import jackknife_variance
 from passk_cli.inference.weighted_means import STANDARD_NORMAL
-from passk_cli.metrics.heterogeneity import rate_curves
+from passk_cli.metrics.heterogeneity import pass_curves_from_rates
 from passk_cli.metrics.pass_k import pass_at_and_hat_curves
 from passk_cli.metrics.registry import Metric
 
@@ -137,7 +137,7 @@ def whole_curve(
     for k in range(1, k_max + 1):
         for family, rates in (("pass@", 1 - p), ("pass^", p)):
             limits, truth = (
-                posterior_pivot_hull_of_mean(Metric(family, k), count_histogram(n, c)),
+                posterior_and_pivot_hull_of_mean(Metric(family, k), count_histogram(n, c)),
                 float((rates**k).mean()),
             )
             if family == "pass@" and not limits.describes_complement:
@@ -163,7 +163,7 @@ def jackknife_band(n: np.ndarray, c: np.ndarray, p: np.ndarray, k_max: int) -> b
     normal = np.random.default_rng(int(c.sum())).standard_normal((2000, len(roots)))
     draws = normal @ (axes * np.sqrt(np.maximum(roots, 0))).T
     level = pointwise_level(draws, LEVEL)
-    exact = rate_curves(p, np.arange(1, k_max + 1))
+    exact = pass_curves_from_rates(p, np.arange(1, k_max + 1))
     se = np.sqrt(jackknife_variance(curves, n, c).sum(axis=1)) / len(n)
     reach = STANDARD_NORMAL.inv_cdf((1 + level) / 2) * se
     expected_gap = np.abs(values.mean(axis=1) - np.concatenate([exact.pass_at_k, exact.pass_hat_k]))

@@ -329,7 +329,7 @@ def rehearsals_at_known_rates(sets: int) -> str:
                     next(
                         iter(
                             simulation_setup(limits, rule_of, "pass", predictive=p)
-                            .unchanged_rates_and_gate_failures[0]
+                            .verdict_rates_and_gate_failures[0]
                             .values()
                         )
                     )
@@ -408,7 +408,7 @@ def histories(sets: int) -> str:
         truth = SimulationSetup(context, rules, p[None], p[None], "pass", 8000,
                       between_run_deviations={s: np.array([x]) for s,
                           x in scales.items()})  # fmt: skip
-        share = next(iter(truth.unchanged_rates_and_gate_failures[0].values())).failing_share
+        share = next(iter(truth.verdict_rates_and_gate_failures[0].values())).failing_share
         results = []
         for _ in range(sets):
             night_context = night()
@@ -416,7 +416,7 @@ def histories(sets: int) -> str:
                 next(
                     iter(
                         simulation_setup(night_context, rules, "pass", predictive=predictive)
-                        .unchanged_rates_and_gate_failures[0]
+                        .verdict_rates_and_gate_failures[0]
                         .values()
                     )
                 )
@@ -555,9 +555,7 @@ def _minimum_rate(c: Ints, half: int) -> float:
 
 def _rehearsed(stage: SimulationSetup, place: int, verdict: str) -> float:
     odds = next(
-        odds
-        for line, odds in stage.unchanged_rates_and_gate_failures[0].items()
-        if line[0] == place
+        odds for line, odds in stage.verdict_rates_and_gate_failures[0].items() if line[0] == place
     )
     return (odds.failing_count if verdict == "fail" else odds.undecided_count) / odds.runs
 
@@ -573,7 +571,7 @@ def _caught(
     """How often --max-drop fails if the other half loses the share that rehearsals name."""
     shares = []
     for stage in stages:
-        line = next(line for line in stage.unchanged_rates_and_gate_failures[0] if line[0] == 2)
+        line = next(line for line in stage.verdict_rates_and_gate_failures[0] if line[0] == 2)
         shares.append(stage.detectable_drop(line).lost_pass_share)
     if any(share is None for share in shares):
         return "none is"

@@ -13,8 +13,8 @@ import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats
 from passk_cli.inference import weighted_means
-from passk_cli.inference.hull_interval import PosteriorPivotHullInterval, moment_matched_cdf
-from passk_cli.inference.intervals import IntervalData, guard_weights, total_distances_to_bound
+from passk_cli.inference.hull_interval import PosteriorAndPivotHullInterval, moment_matched_cdf
+from passk_cli.inference.intervals import IntervalData, guard_atom_weights, total_distances_to_bound
 
 
 def dirichlet_cdf(totals: ArrayLike, weights: ArrayLike, q: float, sizes: ArrayLike = 1.0) -> float:
@@ -70,20 +70,20 @@ class Guards:
         return min(1.0, 2 * min(self.tails(sample, mean)))
 
 
-GUARD = Guards(guard_weights)
+GUARD = Guards(guard_atom_weights)
 
 
-def holds(hull: PosteriorPivotHullInterval, value: float, tail: float) -> bool:
+def holds(hull: PosteriorAndPivotHullInterval, value: float, tail: float) -> bool:
     """Whether the limits of a hull contain a value (of 1 − metric with `rest`)."""
     side = 1.0 - tail if value < hull.estimate else tail
     ends = [
         hull.estimate - hull.error_distribution.quantile(side),
-        *hull._estimates_at_extreme_rates(tail),
+        *hull._estimates_at_rate_limits(tail),
     ]
     if min(ends) <= value <= max(ends):
         return True
     below = float(
         hull.posterior_weights
-        @ moment_matched_cdf(value, hull.posterior_means, hull.metric_variances_at_grid_points)
+        @ moment_matched_cdf(value, hull.posterior_means, hull.metric_variance_by_posterior_point)
     )
     return below >= tail if value < hull.estimate else below <= 1.0 - tail

@@ -26,7 +26,7 @@ from passk_cli.inference.heterogeneity import (
     pass_hat_k_heterogeneity_gains,
     sd_and_skewness_of_rates,
 )
-from passk_cli.metrics.heterogeneity import RateMoments, moments_of_rates, rate_curves
+from passk_cli.metrics.heterogeneity import RateMoments, moments_of_rates, pass_curves_from_rates
 
 RESAMPLES = 2000
 LEVEL = 0.95
@@ -176,7 +176,7 @@ def these_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
             p = population.draw(np.random.default_rng([place, tasks]), tasks)
             for n, k in ((10, 2), (10, 5), (20, 10), (5, 5)):
                 truth = (
-                    rate_curves(p, np.array([k])).pass_hat_k_heterogeneity_gain[0],
+                    pass_curves_from_rates(p, np.array([k])).pass_hat_k_heterogeneity_gain[0],
                     moments_of_rates(p).sd,
                 )
                 # Limits as they are, and normal ones with the jackknife's error, as they were.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from passk_cli.inference.intervals import METHODS
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
-from passk_cli.metrics.registry import parse_list
+from passk_cli.metrics.registry import parse_metric_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.missing_outcomes import MissingOutcomeCounts
 from passk_cli.study.analysis import Analysis
@@ -79,7 +79,7 @@ def _distance_beyond(
 ) -> list[object]:
     rng = np.random.default_rng(seed)
     k = max(1, attempts // 2)
-    metrics = parse_list(f"pass@{k}")
+    metrics = parse_metric_list(f"pass@{k}")
     confidence = Confidence(
         interval=None if name == "hull" else name, population=population, resamples=200
     )
@@ -119,7 +119,7 @@ def _distance_beyond(
 def covered(runs: int, seed: int, sizes: list[tuple[int, int, float, float]]) -> list[list[object]]:
     """How often the interval of pass@1 contains the mean of the population, by policy."""
     rows: list[list[object]] = []
-    metrics, confidence = parse_list("pass@1"), Confidence()
+    metrics, confidence = parse_metric_list("pass@1"), Confidence()
     for tasks, attempts, a, b in sizes:
         truth = a / (a + b)
         for words, rates in LOSSES.items():
@@ -150,7 +150,7 @@ def covered(runs: int, seed: int, sizes: list[tuple[int, int, float, float]]) ->
 def verdicts(runs: int, seed: int, sizes: list[tuple[int, int]]) -> list[list[object]]:
     """How often equal models are reported as different, by policy, if one model loses outcomes."""
     rows: list[list[object]] = []
-    metrics, confidence = parse_list("pass@1"), Confidence(resamples=1000)
+    metrics, confidence = parse_metric_list("pass@1"), Confidence(resamples=1000)
     for tasks, attempts in sizes:
         for words, rates in LOSSES.items():
             rng, hits = np.random.default_rng(seed), np.zeros(3)

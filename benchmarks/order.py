@@ -29,7 +29,7 @@ from passk_cli.inference.adjust import holm
 from passk_cli.inference.exchangeability import copies_test, neighbour_test, trend_test
 from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.metrics.attempt_order import (
-    attempts_and_passes,
+    attempts_and_passes_per_task,
     first_at_k,
     neighbour_correlation,
     trend_scores_and_weights,
@@ -213,7 +213,7 @@ def covered(family: str, tasks: int, n: int, by: float, models: int) -> list[str
         first = first_at_k(start, passed * 0.0, once, passed, 2)
         sample = slopes(start, passed)
         difference = IntervalData(
-            first - pass_at_k(*attempts_and_passes(start, passed), 2), lower_bound=-1.0
+            first - pass_at_k(*attempts_and_passes_per_task(start, passed), 2), lower_bound=-1.0
         )
         for i, (interval_at, method, true) in enumerate(
             (

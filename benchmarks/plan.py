@@ -25,7 +25,7 @@ from scipy.optimize import brentq
 from scipy.stats import beta, norm
 
 from passk_cli.api import read
-from passk_cli.commands.plan.interval_widths import guard_widths
+from passk_cli.commands.plan.interval_widths import guard_interval_widths
 from passk_cli.inference.bootstrap_weights import cluster_contributions_to_means
 from passk_cli.inference.design import (
     AssumedMetricMoments,
@@ -100,7 +100,7 @@ def width_rows(samples: int) -> Iterator[tuple[object, ...]]:
             limits = [interval(IntervalData(sample)) for sample in values_of(metric, n, p, rng)]
             widths = np.array([(sample.high or 0.0) - (sample.low or 0.0) for sample in limits])
             width, noise = float(widths.mean()), float(widths.std()) / sqrt(samples)
-            predicted = float(guard_widths(*values.distribution(n), tasks)[0])
+            predicted = float(guard_interval_widths(*values.distribution(n), tasks)[0])
             before = 2 * norm.ppf(0.975) * sqrt(values.variance(n) / tasks)
             yield (f"{mean:g}", f"{tasks} × {n}", metric.name, f"{values.expected:.3f}",
                    f"{width:.3f}", f"{noise:.3f}", f"{predicted:.3f}",
@@ -398,11 +398,11 @@ def power_rows(most: int) -> Iterator[tuple[object, ...]]:
         bend = 1 / (4 * values.expected * (1 - values.expected))
         step = half_lattice_distance(n, metric.k)
         difference = PairedTest(
-            variance, continuity_correction=step, decrease_per_squared_difference=bend
+            variance, continuity_correction=step, variance_drop_per_squared_effect=bend
         ).detectable_difference(tasks, power)
         if not 0.1 <= values.expected - difference / 2 <= 0.9 - difference:
             continue
-        plain = PairedTest(variance, decrease_per_squared_difference=bend).power(difference, tasks)
+        plain = PairedTest(variance, variance_drop_per_squared_effect=bend).power(difference, tasks)
         high, low = (shifted(metric, rates, values.expected + half * difference)
                      for half in (0.5, -0.5))  # fmt: skip
         detected = []

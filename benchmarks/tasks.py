@@ -101,7 +101,7 @@ def flips() -> None:
                 pair = of_pair(n, rng.binomial(n, p), n, rng.binomial(n, p))
                 low, high = pair.chance_flip_range
                 flip_numbers.append(pair.flip_count)
-                expected.append(pair.expected_repeated_task_flips)
+                expected.append(pair.expected_multi_attempt_flips)
                 inside += low <= pair.flip_count <= high
                 beyond += pair.p_of_at_least_as_many_flips <= 0.05
                 listings += bool((pair.verdicts != 0).any())
@@ -169,7 +169,7 @@ def halves(folder: Path) -> None:
             comparison = split(mixed, half)
             low, high = comparison.chance_flip_range
             numbers.append(comparison.flip_count)
-            expected.append(comparison.expected_repeated_task_flips)
+            expected.append(comparison.expected_multi_attempt_flips)
             inside += low <= comparison.flip_count <= high
             listings += int((comparison.verdicts != 0).sum())
         in_order = split(passed, half)

@@ -22,13 +22,13 @@ from passk_cli.files.history import append_run_rows
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.run_effects import (
     ChangePoint,
-    are_above_dividing_amounts,
+    are_amounts_above_task_divider,
     chance_variances,
     change_points,
     largest_change_deviate,
-    largest_run_difference,
-    mean_log_amounts_and_variances,
+    largest_run_effect_difference,
     run_effect_variance,
+    run_mean_logs_and_variances,
     widen_by_run_effect,
 )
 from passk_cli.inference.sampling_variance import difference_variance_floor
@@ -230,7 +230,7 @@ def by_gate(c: np.ndarray, n: int, runs: int = 5) -> list[int]:
             significance,
             low,
             high,
-            largest_run_difference(run_effect_variance(c[:r] / n), runs, int(r)),
+            largest_run_effect_difference(run_effect_variance(c[:r] / n), runs, int(r)),
         )[1]
         < 0
     ]
@@ -337,10 +337,10 @@ def scales(logs: np.ndarray) -> list[Scale]:
     """Name, means, floors and counts of runs: of logarithms, as trend has them, and of costs."""
     n, plain = np.full(logs.shape[:2], logs.shape[2]), np.exp(logs)
     floors = chance_variances(n, plain.sum(axis=2), (plain**2).sum(axis=2))
-    means, spreads = mean_log_amounts_and_variances(n, logs.sum(axis=2), (logs**2).sum(axis=2))
+    means, spreads = run_mean_logs_and_variances(n, logs.sum(axis=2), (logs**2).sum(axis=2))
     task = np.broadcast_to(np.arange(logs.shape[1])[:, None], logs.shape).ravel()
     high = (
-        are_above_dividing_amounts(task, logs.ravel(), np.ones(logs.size, int))
+        are_amounts_above_task_divider(task, logs.ravel(), np.ones(logs.size, int))
         .reshape(logs.shape)
         .sum(axis=2)
     )

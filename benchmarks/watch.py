@@ -31,7 +31,7 @@ from passk_cli.commands.gate.runner import GateRunner
 from passk_cli.commands.watch.interim_looks import WatchPlan
 from passk_cli.commands.watch.task_order import (
     LIST,
-    InterimLookTaskOrder,
+    InterimLookCountingOrder,
     attempt_counts_by_task_and_model,
 )
 from passk_cli.commands.watch.watched_run import WatchedRun
@@ -92,7 +92,7 @@ def run_of(
         replace(gate, baseline=base),
         study,
         plan,
-        InterimLookTaskOrder(names(plan.total_tasks), LIST),
+        InterimLookCountingOrder(names(plan.total_tasks), LIST),
         attempts,
     )
 

@@ -36,7 +36,7 @@ from passk_cli.cli.output import output_option_groups
 from passk_cli.cli.topics import GLOSSARY_PATH
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import load_command
-from passk_cli.commands.diagnostic_lookup import all_answers, all_messages
+from passk_cli.commands.diagnostic_lookup import all_answers_by_name, all_messages
 from passk_cli.diagnostic import ERROR
 from passk_cli.option import DeclaredOption
 from passk_cli.render import csv_json
@@ -325,7 +325,7 @@ def _answers(_: str) -> str:
     lines: list[str] = []
     # passk_cli.commands.cost.headline, or a module of several commands: the same order whoever
     # imported them first.
-    said = sorted(all_answers().values(), key=lambda each: each.when.__module__)
+    said = sorted(all_answers_by_name().values(), key=lambda each: each.when.__module__)
     for title in ("Several commands", *(f"passk {name}" for name in COMMANDS)):
         place = f"passk_cli.commands.{title.removeprefix('passk ')}."
         if title == "Several commands":
@@ -350,7 +350,7 @@ def _checks(_: str) -> str:
             options = " or ".join(f"`{option}`" for option in check.resolving_options)
             name = f"[`{check.message_type.name}`](messages.md#{check.message_type.name})"
             remedy = f" Use {options}." if options else ""
-            lines.append(f"- {name}: {_cell(check.condition_text)}{remedy}")
+            lines.append(f"- {name}: {_cell(check.message_condition_sentence)}{remedy}")
     return "\n".join(lines)
 
 

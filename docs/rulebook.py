@@ -12,7 +12,7 @@ from passk_cli.commands.gate.rulebook import (
     SUITE,
     TREND,
     QuarantinedTask,
-    SuiteKeys,
+    SuiteKeyValues,
     gate_option_by_key,
     trend_option_by_key,
 )
@@ -35,14 +35,14 @@ def schema() -> dict[str, Any]:
     own = {
         key: each for key, each in every.items() if each.field not in OPTIONS_SAME_FOR_ALL_SUITES
     }
-    suite = _table({**_keys(own), **_properties(options_by_field(SuiteKeys).values())})
+    suite = _table({**_keys(own), **_properties(options_by_field(SuiteKeyValues).values())})
     suite["required"] = ["name", "runs"]
     # What a file says of a task; the run counts the rest.
     written = [
         name for name in QuarantinedTask._fields if name not in QuarantinedTask._field_defaults
     ]
     suite["properties"]["quarantine"] = {
-        "description": _words(options_by_field(SuiteKeys)["quarantine"]),
+        "description": _words(options_by_field(SuiteKeyValues)["quarantine"]),
         "type": "array",
         "items": {
             "type": "object", "required": written, "additionalProperties": False,
@@ -72,7 +72,11 @@ def schema() -> dict[str, Any]:
         }
         | {
             each.option.name.lstrip("-"): _property(each)
-            for each in (*of_trend.values(), *every.values(), *options_by_field(SuiteKeys).values())
+            for each in (
+                *of_trend.values(),
+                *every.values(),
+                *options_by_field(SuiteKeyValues).values(),
+            )
         },
     }
 

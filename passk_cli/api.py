@@ -31,7 +31,7 @@ from passk_cli.errors import DataError, ParameterError, PasskWarning
 from passk_cli.files.load import load
 from passk_cli.files.request import ATTEMPT_FACTS, NORMALISE_CHOICES, Request
 from passk_cli.files.sources.arguments import is_read_once
-from passk_cli.files.sources.remote import shared_downloads
+from passk_cli.files.sources.remote import share_downloads
 from passk_cli.option import (
     ANY_DATA_OPTION_TYPE,
     DeclaredOption,
@@ -42,7 +42,7 @@ from passk_cli.option import (
 from passk_cli.outcomes.counts import Counts
 from passk_cli.python.findings import FRAME_LIBRARIES, PYTHON_STYLE, Findings, Verdict
 from passk_cli.python.python_calls import (
-    OptionsByName,
+    DeclaredOptionsByName,
     UserPythonCall,
     call_from_command,
     quote_names_with_commas,
@@ -201,7 +201,7 @@ def read(
         request = fill_options(ReadOptions, full_names | {"where": where or None})
         request = replace(request, given_options=frozenset(non_defaults))
         counts = load(data, request)
-        require_known_names(request.models_and_tasks_in_options, [counts])
+        require_known_names(request.named_models_and_tasks, [counts])
     for message in counts.read_facts.messages:
         if message.severity == WARNING and message.fixes:
             text = sentence_text(
@@ -279,7 +279,7 @@ def make_python_function(name: str) -> Callable[..., Findings]:
     return call
 
 
-def _declared_options_by_field(command: str) -> OptionsByName:
+def _declared_options_by_field(command: str) -> DeclaredOptionsByName:
     return {option.field: option for option in load_command(command).options()}
 
 
@@ -329,7 +329,7 @@ def _run_python_call(
         return sentence_text(with_python_fixes(message, options, call).pieces(), PYTHON_STYLE)
 
     numeric: set[str] = set()
-    with shared_downloads():
+    with share_downloads():
         read = _make_counts_reader(data, question, numeric)
         report = command_report(
             question, shared, read, lambda message: message_filter.filter_report(message, words)
@@ -426,7 +426,7 @@ def _python_type_of_option(declared: DeclaredOption) -> Any:
     return Mapping[str, Any] | several if mapped else several
 
 
-def _docstring(declaration: Command, options: OptionsByName) -> str:
+def _docstring(declaration: Command, options: DeclaredOptionsByName) -> str:
     first, *more = (text_for_python(text, options) for text in declaration.help_paragraphs)
     paragraphs = [first, *(f"\n{text}" for text in more), ""]
     lines = [] if declaration.file_requirement == "none" else [f"data : {DATA_HELP}"]

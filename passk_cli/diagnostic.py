@@ -13,7 +13,7 @@ from string import Formatter
 from typing import Any
 
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.text import first_few, join_clauses_by_semicolons, join_names, plural
+from passk_cli.text import clauses_joined_by_semicolons, first_few, join_names, plural
 
 NOTE, WARNING, ERROR = "note", "warning", "error"
 # DIAGNOSTIC_TYPE_BY_NAME maps names to the types of messages in all modules imported so far.
@@ -200,5 +200,5 @@ class Diagnostic:
 
 def error_as_warning(error: Any) -> Diagnostic:
     """A warning with the name and text of an error, for commands that only describe data."""
-    text = join_clauses_by_semicolons(str(error.args[0]))
+    text = clauses_joined_by_semicolons(str(error.args[0]))
     return Diagnostic(error.name, WARNING, "{text}", fields={"text": text}, fixes=error.fixes)

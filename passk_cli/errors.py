@@ -10,13 +10,18 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
-from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, find_pattern, nearest_names
+from passk_cli.suggestions import (
+    did_you_mean,
+    did_you_mean_or_list,
+    nearest_names,
+    pattern_for_names_with_word,
+)
 from passk_cli.text import (
+    clauses_joined_by_semicolons,
     cut_long_words,
-    join_clauses_by_semicolons,
     plural,
     printable,
-    without_secrets,
+    without_url_secrets,
 )
 
 ErrorClass = TypeVar("ErrorClass", bound="PasskError")
@@ -50,14 +55,17 @@ class PasskError(Exception):
     ) -> None:
         place, problem, remedy = (*(parts if parts[1:] else ("", *parts)), "")[:3]
         if isinstance(place, OptionWithValue):
-            place = replace(place, value=place.value and without_secrets(place.value))
-        self.place = place if isinstance(place, OptionWithValue) else without_secrets(place)
-        self.problem, self.words = without_secrets(str(problem)), without_secrets(str(remedy))
+            place = replace(place, value=place.value and without_url_secrets(place.value))
+        self.place = place if isinstance(place, OptionWithValue) else without_url_secrets(place)
+        self.problem, self.words = (
+            without_url_secrets(str(problem)),
+            without_url_secrets(str(remedy)),
+        )
         self.name, self.fixes = name or type(self).name, tuple(settles)
         if self.name in _NO_SUCH_NAME_ERROR_NAMES:
             self.exit_code, self.kind = 2, "usage"
         start = f"{self.place}: " if self.place else ""
-        super().__init__(start + join_clauses_by_semicolons(self.problem, self.words))
+        super().__init__(start + clauses_joined_by_semicolons(self.problem, self.words))
 
     def with_changes(self, kind: type[ErrorClass], **changes: Any) -> ErrorClass:
         """A copy of the error as an instance of another class, with some changed parts."""
@@ -70,7 +78,7 @@ class PasskError(Exception):
 
     def __str__(self) -> str:
         return cut_long_words(
-            printable(join_clauses_by_semicolons(str(self.args[0]), *map(str, self.fixes)))
+            printable(clauses_joined_by_semicolons(str(self.args[0]), *map(str, self.fixes)))
         )
 
     @property
@@ -83,12 +91,12 @@ class PasskError(Exception):
         ('', 'no files are given', '')
         """
         problem, _, words = self.problem.partition("; ")
-        return str(self.place), problem, join_clauses_by_semicolons(words, self.remedy)
+        return str(self.place), problem, clauses_joined_by_semicolons(words, self.remedy)
 
     @property
     def remedy(self) -> str:
         """What to do about the error, in words and options."""
-        return join_clauses_by_semicolons(self.words, *map(str, self.fixes))
+        return clauses_joined_by_semicolons(self.words, *map(str, self.fixes))
 
 
 class ParameterError(PasskError):
@@ -117,7 +125,7 @@ class DataError(PasskError):
         return str(self.place), self.problem, self.remedy
 
 
-def raise_for_first_true_condition(
+def raise_parameter_error_if_any(
     name: str, *reasons: tuple[object, str | OptionWithValue, str, tuple[SuggestedFix, ...]]
 ) -> None:
     """Raise ParameterError for the first reason with a true condition. Otherwise, do nothing.
@@ -168,7 +176,7 @@ def no_such_model_error(
     other_values : the other values of the option, or None if the option accepts only one model.
     """
     models = [*models]
-    pattern, matches = find_pattern(word, models)
+    pattern, matches = pattern_for_names_with_word(word, models)
     if not matches:
         length = len(word.strip("*"))
         beginnings = [model[:length] for model in models] if "*" in word else []

@@ -18,9 +18,9 @@ MOST_ATTEMPTS = 1_000_000_000
 # memory (1 GB).
 MOST_RESAMPLES = 1_000_000
 MOST_DRAWS = 125_000_000
-# Methods that process attempts one by one accept at most MOST_ATTEMPTS_ONE_BY_ONE attempts at a
-# task.
-MOST_ATTEMPTS_ONE_BY_ONE = 100_000
+# Methods that process attempts one by one accept at most MOST_ATTEMPTS_PROCESSED_SINGLY attempts at
+# a task.
+MOST_ATTEMPTS_PROCESSED_SINGLY = 100_000
 # A curve of pass@k contains values of k up to MOST_CURVE_K.
 MOST_CURVE_K = 1_000_000
 # A TOML file has at most MOST_TOML bytes, and its tables are nested at most MOST_NESTED levels
@@ -39,8 +39,9 @@ MOST_SPARSE_TABLE_CELLS = 1_000_000
 LOW_MEMORY_ADVICE = "read fewer models, columns or files at once, or use a machine with more memory"
 # A table has at most MOST_CELLS values (models or differences × tasks), which need 300 MB.
 MOST_CELLS = 1 << 23
-# All metrics together have at most MOST_PAIRS differences between models, which need 400 MB.
-MOST_PAIRS = 100_000
+# All metrics together have at most MOST_MODEL_DIFFERENCES differences between models, which need
+# 400 MB.
+MOST_MODEL_DIFFERENCES = 100_000
 # `passk plan` accepts values of k up to MOST_PLANNED_K, because it computes a sum over all outcomes
 # of k attempts.
 MOST_PLANNED_K = 1_000
@@ -92,10 +93,10 @@ def refuse_many_attempts(
 ) -> None:
     """Raise ParameterError if a task has too many attempts for a method that processes attempts one
     by one."""
-    if attempts > MOST_ATTEMPTS_ONE_BY_ONE:
+    if attempts > MOST_ATTEMPTS_PROCESSED_SINGLY:
         problem = (
             f"a task has {attempts:,} attempts, but passk can process at most"
-            f" {MOST_ATTEMPTS_ONE_BY_ONE:,}"
+            f" {MOST_ATTEMPTS_PROCESSED_SINGLY:,}"
         )
         problem += " one by one" + (f"; {remedy}" if remedy else "")
         raise ParameterError(place, problem, name="too-large", settles=settles)
@@ -107,10 +108,10 @@ def refuse_many_pairs(models: int, pairs: int, *settles: SuggestedFix) -> None:
     pairs : number of pairs over all metrics.
     settles : further options that reduce the number of pairs.
     """
-    if pairs > MOST_PAIRS:
+    if pairs > MOST_MODEL_DIFFERENCES:
         raise ParameterError(
             f"{models:,} models have {pairs:,} pairwise differences, but passk compares at most"
-            f" {MOST_PAIRS:,}",
+            f" {MOST_MODEL_DIFFERENCES:,}",
             name="too-large",
             settles=[*settles, SuggestedFix({"--model": Placeholder("NAME")}, "keeps some")],
         )

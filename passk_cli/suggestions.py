@@ -158,16 +158,16 @@ def probable_share(text: str) -> float | None:
     return (value / 100 if value >= 1 else value) or None
 
 
-def find_pattern(part: str, names: Iterable[str]) -> tuple[str, list[str]]:
+def pattern_for_names_with_word(part: str, names: Iterable[str]) -> tuple[str, list[str]]:
     """A pattern that matches all names that contain a word, and a list of these names.
 
     If only one name contains the word, and this name is short, the pattern is the name.  If no name
     or every name contains the word, the pattern is "".
 
-    >>> find_pattern("gemma 4", ["org/Gemma-4n", "org/GEMMA-4b", "gpt-4"])
+    >>> pattern_for_names_with_word("gemma 4", ["org/Gemma-4n", "org/GEMMA-4b", "gpt-4"])
     ('*G[Ee][Mm][Mm][Aa]-4*', ['org/GEMMA-4b', 'org/Gemma-4n'])
-    >>> find_pattern("opus", ["claude-opus", "o3"]), find_pattern("o", ["claude-opus", "o3"])
-    (('claude-opus', ['claude-opus']), ('', []))
+    >>> [pattern_for_names_with_word(word, ["claude-opus", "o3"]) for word in ("opus", "o")]
+    [('claude-opus', ['claude-opus']), ('', [])]
     """
     names = sorted({*names})
     core = part.strip("*")

@@ -16,9 +16,9 @@ from typing import Any
 _UNSAFE_CATEGORIES = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _WORD_PATTERN = re.compile(r"[^-_/ ]+")
 _NEW_GAP_IN_NAME_PENALTY = 0.25
-# passk shortens a name word by word only if the name has at most _MAX_WORDS_TO_SHORTEN words,
+# passk shortens a name word by word only if the name has at most _MAX_NAME_WORDS_TO_SHORTEN words,
 # because more words take too long.
-_MAX_WORDS_TO_SHORTEN = 50
+_MAX_NAME_WORDS_TO_SHORTEN = 50
 # passk prints the invisible characters in _ZERO_WIDTH_JOINERS, because emoji, Persian and Hindi
 # need them.
 _ZERO_WIDTH_JOINERS = "\u200c\u200d"
@@ -29,8 +29,8 @@ _WIDTHLESS_CATEGORIES = ("Mn", "Me", "Cf")
 # In URLs with a scheme in _STORAGE_SCHEMES, a file name may contain a question mark, and the user
 # name is not secret.
 _STORAGE_SCHEMES = ("s3", "s3a", "gs", "hf", "abfss", "hdfs", "file", "dbfs")
-# _URL_PATTERN matches a URL in a text, without the punctuation after the URL.
-_URL_PATTERN = re.compile(r"(?i)[a-z][a-z0-9+.-]*://[^\s'\"]+?(?=[:;,.)\]}]*(?:[\s'\"]|$))")
+# _URL_IN_TEXT_PATTERN matches a URL in a text, without the punctuation after the URL.
+_URL_IN_TEXT_PATTERN = re.compile(r"(?i)[a-z][a-z0-9+.-]*://[^\s'\"]+?(?=[:;,.)\]}]*(?:[\s'\"]|$))")
 _FIELD_SEPARATOR_BY_FORMAT = {"csv": ",", "tsv": "\t"}
 # A word in a message has at most _LONG_WORD characters, and a whole message has at most
 # _LONG_MESSAGE characters.
@@ -86,15 +86,19 @@ def public_url(address: str) -> str:
     return f"{scheme.lower()}://{location}"
 
 
-def without_secrets(text: str) -> str:
+def without_url_secrets(text: str) -> str:
     """The text without the parts of URLs that may contain secrets.
 
-    >>> without_secrets("new=https://example.org/a.csv?token=x")
+    >>> without_url_secrets("new=https://example.org/a.csv?token=x")
     'new=https://example.org/a.csv'
-    >>> without_secrets("--rules https://me:pw@h.org/p?token=x: cannot be read")
+    >>> without_url_secrets("--rules https://me:pw@h.org/p?token=x: cannot be read")
     '--rules https://h.org/p: cannot be read'
     """
-    return _URL_PATTERN.sub(lambda address: public_url(address[0]), text) if "://" in text else text
+    return (
+        _URL_IN_TEXT_PATTERN.sub(lambda address: public_url(address[0]), text)
+        if "://" in text
+        else text
+    )
 
 
 def is_github_runner() -> bool:
@@ -230,7 +234,7 @@ def _shorten(
     name: str, words: Mapping[str, Counter[str]], room: float, extent: Callable[[str], float]
 ) -> str:
     spans = [m.span() for m in _WORD_PATTERN.finditer(name)]
-    if len(spans) > _MAX_WORDS_TO_SHORTEN:
+    if len(spans) > _MAX_NAME_WORDS_TO_SHORTEN:
         return _without_middle(name, words, room, extent)
     weights = _word_distinctiveness_weights(name, words)
     kept, text = [*range(len(spans))], name
@@ -393,10 +397,10 @@ def all_in_words(counted: str) -> str:
     return f"all {counted}".replace("all 2 ", "both ", 1)
 
 
-def join_clauses_by_semicolons(*parts: str) -> str:
+def clauses_joined_by_semicolons(*parts: str) -> str:
     """All clauses that are not empty, joined by semicolons, or by a blank after a question mark.
 
-    >>> join_clauses_by_semicolons("from what value?", "", "use --threshold X", "or -m mean")
+    >>> clauses_joined_by_semicolons("from what value?", "", "use --threshold X", "or -m mean")
     'from what value? use --threshold X; or -m mean'
     """
     return "; ".join(filter(None, parts)).replace("?; ", "? ")

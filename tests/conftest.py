@@ -24,7 +24,7 @@ from docs.sessions import alike, with_numbers
 from passk_cli.__main__ import main
 from passk_cli.files import load as reading
 from passk_cli.files.attempts.solutions import register_sql_functions
-from passk_cli.files.database import CHANGEABLE_DUCKDB_SETTINGS
+from passk_cli.files.database import DUCKDB_SETTINGS_CHANGED_LATER
 from passk_cli.files.request import NORMALISE_CHOICES, Request
 from passk_cli.outcomes.counts import Counts
 
@@ -142,11 +142,12 @@ def reused_connection(tmp_path_factory: pytest.TempPathFactory) -> Connect:
         # Functions go with the connection that made them known.
         register_sql_functions(database, normalise)
     current = ", ".join(
-        f"current_setting('{name}')::VARCHAR" for name in CHANGEABLE_DUCKDB_SETTINGS
+        f"current_setting('{name}')::VARCHAR" for name in DUCKDB_SETTINGS_CHANGED_LATER
     )
     (values,) = database.execute(f"SELECT {current}").fetchall()
     first = ";".join(
-        f"SET GLOBAL {n} = '{v}'" for n, v in zip(CHANGEABLE_DUCKDB_SETTINGS, values, strict=True)
+        f"SET GLOBAL {n} = '{v}'"
+        for n, v in zip(DUCKDB_SETTINGS_CHANGED_LATER, values, strict=True)
     )
     last = database.cursor()
     last.close()

@@ -10,7 +10,7 @@ import pytest
 
 import passk_cli
 from passk_cli.commands.command import load_command
-from passk_cli.commands.formats.view import known_formats
+from passk_cli.commands.formats.view import recognised_formats
 from passk_cli.files.formats import FORMATS
 from passk_cli.inference.intervals import METHODS
 from passk_cli.metrics.registry import FAMILIES
@@ -62,7 +62,7 @@ def test_a_test_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_format_is_one_file(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     new = replace(FORMATS["aider"], name="wonder")
     monkeypatch.setitem(FORMATS, "wonder", new)
-    assert "wonder" in {item.name for item in known_formats()}
+    assert "wonder" in {item.name for item in recognised_formats()}
     assert "wonder" in passk("formats").out
     with pytest.raises(TypeError, match="example"):
         type(new)(

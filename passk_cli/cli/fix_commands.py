@@ -14,7 +14,12 @@ from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import PasskError
 from passk_cli.option import DeclaredOption, accepts_value, declared_options_by_flag
 from passk_cli.suggested_fix import SuggestedFix, shell_quoted
-from passk_cli.text import cut_long_words, join_clauses_by_semicolons, printable, without_secrets
+from passk_cli.text import (
+    clauses_joined_by_semicolons,
+    cut_long_words,
+    printable,
+    without_url_secrets,
+)
 
 
 def add_commands_to_error(error: PasskError, words: Sequence[str]) -> None:
@@ -29,7 +34,7 @@ def error_text_with_commands(error: PasskError, words: Sequence[str]) -> str:
     A fix with a placeholder is not a complete command, so it is added to the sentence of the error.
     """
     open_fixes = [str(settle) for settle in error.fixes if not settle.is_complete]
-    lines = [join_clauses_by_semicolons(str(error.args[0]), *open_fixes)]
+    lines = [clauses_joined_by_semicolons(str(error.args[0]), *open_fixes)]
     if error.candidates:
         from passk_cli.files.reading.column_choice_errors import candidate_lines
 
@@ -67,7 +72,7 @@ def commands_for_fixes(settles: Sequence[SuggestedFix], words: Sequence[str]) ->
     """
     start = "| passk" if _reads_stdin(words) else "passk"
     return tuple(
-        " ".join([start, *map(shell_quoted, map(without_secrets, apply_fix(words, settle)))])
+        " ".join([start, *map(shell_quoted, map(without_url_secrets, apply_fix(words, settle)))])
         for settle in settles
         if settle.is_complete
     )

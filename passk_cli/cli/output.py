@@ -35,7 +35,7 @@ from passk_cli.option import (
     pair_groups_with_options,
 )
 from passk_cli.render import (
-    CODE_QUALITY_FILE_PREFIX,
+    CODE_QUALITY_FILE_NAME_START,
     ERROR_WRITER_BY_FORMAT,
     FORMAT_BY_SUFFIX,
     GITHUB_ANNOTATION_WRITER,
@@ -289,7 +289,7 @@ class OutputOptions:
             **(pages.FORMAT_BY_SUFFIX if paged else {}),
         }
         by_suffix = suffixes.get(Path(target or "").suffix.lower())
-        if by_suffix == "json" and Path(target or "").name.startswith(CODE_QUALITY_FILE_PREFIX):
+        if by_suffix == "json" and Path(target or "").name.startswith(CODE_QUALITY_FILE_NAME_START):
             by_suffix = "gitlab"
         name = (by_suffix or self.form) if len(self.output) > 1 else (self.form or by_suffix)
         return name or ("table" if target is None and sys.stdout.isatty() else "plain")

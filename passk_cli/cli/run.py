@@ -20,7 +20,7 @@ from passk_cli.commands.runner import command_report
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_existing_data_argument
-from passk_cli.files.sources.remote import shared_downloads
+from passk_cli.files.sources.remote import share_downloads
 from passk_cli.option import fill_options, options_by_field, parse_option_value
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import WRITER_BY_FORMAT
@@ -31,7 +31,7 @@ from passk_cli.text import (
     is_github_runner,
     printable,
     shield_from_runner,
-    without_secrets,
+    without_url_secrets,
 )
 
 
@@ -41,7 +41,7 @@ def run_command(declaration: Command, files: Sequence[str], values: Mapping[str,
     values : maps the field name of each option to the option's text or list of texts, or to True
         for a flag that is set.
     """
-    with shared_downloads():
+    with share_downloads():
         if values.get("init"):
             from passk_cli.cli.interview import (
                 ask_and_write_map,
@@ -167,7 +167,7 @@ def _run_and_write_report(
         )
         report = replace(report, messages=messages)
     if report.page is not None:
-        command = shlex.join(["passk", *map(without_secrets, sys.argv[1:])])
+        command = shlex.join(["passk", *map(without_url_secrets, sys.argv[1:])])
         report = replace(report, page=replace(report.page, command=command))
     if messages_only:
         output.write_messages(report)

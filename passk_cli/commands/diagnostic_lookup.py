@@ -35,7 +35,7 @@ def all_messages() -> dict[str, DiagnosticType]:
     return dict(sorted(DIAGNOSTIC_TYPE_BY_NAME.items()))
 
 
-def all_answers() -> dict[str, Answer]:
+def all_answers_by_name() -> dict[str, Answer]:
     """All types of answer sentences by name, in the order of the commands."""
     for name in COMMANDS:
         _ = load_command(name).runner_class

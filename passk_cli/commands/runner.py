@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
 from passk_cli.diagnostic import DiagnosticType
-from passk_cli.errors import ParameterError, raise_for_first_true_condition
+from passk_cli.errors import ParameterError, raise_parameter_error_if_any
 from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.export import write_columns
 from passk_cli.files.request import BOUNDS, MISSING_FIXES, Request, require_existing_names
@@ -131,7 +131,7 @@ class CommandRunner:
             fill_options(ComparisonOptions, shared),
         )
         if confidence.bounds is not None:
-            request = replace(request, missing_as_failure_score=confidence.bounds[0])
+            request = replace(request, score_for_missing_as_failure=confidence.bounds[0])
         options = SharedOptions(request, metrics, confidence, rules, source)
         labels = [label or "" for label, _ in map(split_label, options.files)]
         earlier = labels[0] if len(labels) == 2 and all(labels) else ""
@@ -146,7 +146,7 @@ class CommandRunner:
         columns_before: set[tuple[str, str]] = set()
         for section in cls.sections:
             columns = [
-                column.with_example_as_item
+                column.column_of_example_item
                 for column in section.columns
                 if column.visibility != DATA
             ]
@@ -212,7 +212,7 @@ class CommandRunner:
         _ = options.confidence.method
         counts = read(self.request(options))
         metrics = self.selected_metrics(options, counts)
-        confidence = options.confidence.for_metrics(metrics)
+        confidence = options.confidence.with_methods_for_metrics(metrics)
         if is_corrected_for_judge_errors(counts):
             confidence = confidence.for_corrected_values()
         hint = options.metric_options.unavailable_k_hint(counts)
@@ -232,7 +232,7 @@ class CommandRunner:
     def refuse_missing_outcome_bounds(self) -> None:
         """Raise a ParameterError if the command or an option does not support --missing bounds."""
         names = changed_option_names(self)
-        raise_for_first_true_condition(
+        raise_parameter_error_if_any(
             "no-bounds",
             (self.missing_bounds_refusal, OptionWithValue("--missing", BOUNDS),
                 self.missing_bounds_refusal, MISSING_FIXES),
@@ -246,7 +246,7 @@ class CommandRunner:
 def refuse_labels(question: CommandRunner) -> None:
     """Raise a ParameterError if labels cannot correct the results of the command or an option."""
     names = changed_option_names(question)
-    raise_for_first_true_condition(
+    raise_parameter_error_if_any(
         "no-labels",
         (question.label_refusal, "", f"{question.label_refusal}; leave them out", ()),
         *((option in names, OptionWithValue(option), f"with labels, {reason}", (SuggestedFix({
@@ -255,7 +255,7 @@ def refuse_labels(question: CommandRunner) -> None:
     )  # fmt: skip
 
 
-def _without_bounds_fixes(question: CommandRunner, report: Report) -> Report:
+def _report_without_bounds_fixes(question: CommandRunner, report: Report) -> Report:
     if not question.missing_bounds_refusal:
         return report
     messages = tuple(
@@ -324,7 +324,7 @@ def command_report(
             question.refuse_missing_outcome_bounds()
         if TRUTH_ROLE in counts.attempts or counts.read_facts.judge_error_counts:
             refuse_labels(question)
-        names.update(request.models_and_tasks_in_options)
+        names.update(request.named_models_and_tasks)
         counts_read.append(counts)
         if counts.group_names:
             require_few_groups(counts, question.max_groups)
@@ -333,7 +333,7 @@ def command_report(
     names, counts_read = set[tuple[str, str]](), list[Counts]()
     report = question.read_and_report(options, counts_of)
     require_known_names(names, counts_read)
-    report = judged(_without_bounds_fixes(question, report))
+    report = judged(_report_without_bounds_fixes(question, report))
     if options.request.by:
         _ = report.data_table
     for path, columns in report.exports.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from passk_cli.errors import raise_for_first_true_condition
+from passk_cli.errors import raise_parameter_error_if_any
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Column
 from passk_cli.study.section import GROUP_VALUES_COLUMN, MODEL_COLUMN, ReportSection
@@ -43,7 +43,7 @@ def refuse_reserved_columns(
     names: Collection[str], reserved: Collection[str], table_name: str
 ) -> None:
     """Raise a ParameterError if a column of --by has the name of a column of the output."""
-    raise_for_first_true_condition("reserved-column", *(
+    raise_parameter_error_if_any("reserved-column", *(
         (name.lower() in reserved, OptionWithValue("--by", name),
          f"{table_name} already has a column with this name; rename it in the data", ())
         for name in names

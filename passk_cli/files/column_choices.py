@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from passk_cli.errors import DataError
 from passk_cli.files.checks import CheckContext, CheckFinding
 from passk_cli.files.checks.setting_columns import POOLED_SETTINGS_WARNING
-from passk_cli.files.reading.profile import DataProfile
+from passk_cli.files.reading.profile import RowSampleProfile
 from passk_cli.files.request import Request
 from passk_cli.files.roles import combined_columns
 from passk_cli.files.sources.arguments import is_read_once
@@ -108,7 +108,7 @@ def _candidates_sharing_used_columns(
     return place if place is not None and used_columns & place.summary_by_column.keys() else None
 
 
-def _values_text(profile: DataProfile, name: str) -> str:
+def _values_text(profile: RowSampleProfile, name: str) -> str:
     column = profile.columns[name]
     values = [truncated_text(text) for text in profile.distinct_texts(name, _SHOWN_VALUES)]
     texts = short_names(values, _SHOWN_LETTERS)

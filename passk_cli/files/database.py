@@ -92,9 +92,9 @@ def quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-# passk locks all settings of DuckDB except for the settings in CHANGEABLE_DUCKDB_SETTINGS, which
+# passk locks all settings of DuckDB except for the settings in DUCKDB_SETTINGS_CHANGED_LATER, which
 # passk changes later.
-CHANGEABLE_DUCKDB_SETTINGS = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
+DUCKDB_SETTINGS_CHANGED_LATER = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
 # DuckDB may use _THREAD_BYTES of memory per thread, and at least _LEAST_BYTES in total, before it
 # moves data to a file.
 _THREAD_BYTES, _LEAST_BYTES = 1 << 27, 1 << 28
@@ -129,7 +129,7 @@ def connect(
         "TimeZone": "'UTC'",
         "allowed_paths": f"[{', '.join(map(quote_text, paths))}]",
         "allowed_directories": f"[{', '.join(quote_text(str(f)) for f in folders)}]",
-        "allowed_configs": str([*CHANGEABLE_DUCKDB_SETTINGS]),
+        "allowed_configs": str([*DUCKDB_SETTINGS_CHANGED_LATER]),
         "python_enable_replacements": "false",
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
@@ -306,7 +306,9 @@ def missing_mask(values: NDArray[Any]) -> NDArray[np.bool_]:
     return np.broadcast_to(getattr(values, "mask", False), values.shape)
 
 
-def parquet_keys(path: str, con: duckdb.DuckDBPyConnection | None = None) -> list[str]:
+def parquet_column_and_field_names(
+    path: str, con: duckdb.DuckDBPyConnection | None = None
+) -> list[str]:
     """The names of columns and nested fields ("doc.id") in a Parquet file. The result is empty if
     the file is damaged.
 

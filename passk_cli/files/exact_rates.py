@@ -17,7 +17,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import shared_connection
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.records import first_bad_record_error, read_records
-from passk_cli.files.reading.schema_detection import detect_layout
+from passk_cli.files.reading.schema_detection import detect_storage_layout
 from passk_cli.files.request import Request
 from passk_cli.files.roles import ColumnRoles, usual_columns
 from passk_cli.files.sources.arguments import (
@@ -154,7 +154,7 @@ def _sources_if_readable_twice(data: Any, spool: Path) -> list[Source]:
 
 
 def _rates_batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> Batch | None:
-    layout = detect_layout(con, source, request.format)
+    layout = detect_storage_layout(con, source, request.format)
     columns = {name.lower(): name for name in layout.kinds_by_column}
     task, outcome, n, c, model = (
         next(iter(usual_columns(role, layout.kinds_by_column)), None)

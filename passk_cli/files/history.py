@@ -181,7 +181,7 @@ def _translate_history_errors(place: Path) -> Iterator[None]:
         ) from None  # fmt: skip
 
 
-def run_recorded_twice_error(run_name: str, suite: str, files: Sequence[str]) -> DataError:
+def duplicate_run_in_history_error(run_name: str, suite: str, files: Sequence[str]) -> DataError:
     """The error for a run that occurs twice in a history.
 
     run_name : the run and its model, such as "run 7 of alpha".

@@ -2,7 +2,7 @@
 
 The function `sources_of` finds the files. `_CountsReader.recognise_inputs` separates files of known
 formats from tables. `detect_batches` finds the layout of files and the roles of columns, and
-`run_statement` counts the attempts with one SQL statement. `find_contradictions_and_recount` looks
+`run_statement` counts the attempts with one SQL statement. `find_attempt_column_and_check` looks
 for contradictions in the data. `build_counts` builds the result. If a metric needs facts about
 attempts, such as costs, `with_attempt_facts` adds these facts.
 """
@@ -33,17 +33,17 @@ from passk_cli.files.checks import (
 )
 from passk_cli.files.counting.counts_from_tally import build_counts
 from passk_cli.files.counting.diagnosis import explained_error
-from passk_cli.files.counting.outcome_word_messages import passes_and_threshold_messages
+from passk_cli.files.counting.outcome_word_messages import words_and_idle_threshold_messages
 from passk_cli.files.counting.raw_text_checks import (
     require_intact_files,
     require_no_header_or_respelling,
 )
-from passk_cli.files.counting.sample import profile_complete_cells, profile_files
+from passk_cli.files.counting.sample import profile_all_rows_of_some_tasks, profile_files
 from passk_cli.files.counting.statement import LateColumnError, Statement, Tally, run_statement
-from passk_cli.files.database import connect, parquet_keys
-from passk_cli.files.reading.condition import condition_columns, condition_that_checks_types
+from passk_cli.files.database import connect, parquet_column_and_field_names
+from passk_cli.files.reading.condition import condition_columns, condition_raising_on_mixed_types
 from passk_cli.files.reading.non_result_files import is_empty
-from passk_cli.files.reading.profile import DataProfile
+from passk_cli.files.reading.profile import RowSampleProfile
 from passk_cli.files.reading.schema_detection import (
     NormalizedFiles,
     TablesAndNormalizedFiles,
@@ -55,7 +55,7 @@ from passk_cli.files.roles import AMOUNT_UNITS, TRUTH_ROLE, find_column_and_keys
 from passk_cli.files.roles import column_name_words as words_of
 from passk_cli.files.sources.memory import sources_of
 from passk_cli.files.sources.source import Source, source_of_first_lines
-from passk_cli.files.toml_map import apply_maps
+from passk_cli.files.toml_map import select_files_and_apply_map
 from passk_cli.files.vocabulary import CORRECTNESS_COLUMN_WORDS
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
@@ -77,10 +77,10 @@ HIDDEN_FILES_NOTE = DiagnosticType(
     " .cache/b.jsonl; to read a hidden file, name it",
 )  # fmt: skip
 _ENOUGH_ROWS, _FEWEST_TASKS = 100_000, 50
-_KNOWN_FORMAT_FIRST_CHARACTERS = {"", "{", "[", "PK"}
+_KNOWN_FORMAT_FILE_STARTS = {"", "{", "[", "PK"}
 # Lighteval is the only supported harness that writes Parquet. A Parquet file of Lighteval has one
-# of the columns in _LIGHTEVAL_METRIC_COLUMNS.
-_LIGHTEVAL_METRIC_COLUMNS = {"metric", "metrics"}
+# of the columns in _LIGHTEVAL_MARKER_COLUMNS.
+_LIGHTEVAL_MARKER_COLUMNS = {"metric", "metrics"}
 
 
 def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
@@ -98,7 +98,9 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     with temporary_folder("passk-") as folder, _translate_system_errors(request):
         hidden: list[str] = []
         all_sources = sources_of(data, folder, hidden)
-        sources, request, messages = apply_maps(data, all_sources, request, file_column_names)
+        sources, request, messages = select_files_and_apply_map(
+            data, all_sources, request, file_column_names
+        )
         if hidden:
             messages.append(HIDDEN_FILES_NOTE(count=len(hidden), files=hidden))
         counts = _count_files(
@@ -133,9 +135,9 @@ def _count_files(
     paths = [source.path for source in sources if files]
     paths += [request.conversion.file] if request.conversion else []
     if request.truth is not None:
-        from passk_cli.files.attempts.labels import read_labels_into_table
+        from passk_cli.files.attempts.labels import write_labels_to_parquet_file
 
-        read_labels_into_table(request, data, folder, load)
+        write_labels_to_parquet_file(request, data, folder, load)
         fields = {role: name for role, name in request.fields.items() if role != TRUTH_ROLE}
         request = replace(request, fields=fields)
     with connect(paths, folder, [folder]) as con:
@@ -194,17 +196,17 @@ class _CountsReader:
         states = [*map(_size_and_time, self.sources)]
         inputs = self.recognise_inputs(request, skip_empty=request.skip_bad or tolerant)
         statement, tally = self.count_preferring_exact_model_names(inputs, request)
-        statement, tally, context, findings_found = self.find_contradictions_and_recount(
+        statement, tally, context, findings_found = self.find_attempt_column_and_check(
             inputs, statement, tally, first=not tolerant
         )
         request, batches = statement.request, statement.batches
-        judged = passes_and_threshold_messages(self.con, statement)
+        judged = words_and_idle_threshold_messages(self.con, statement)
         errors = [finding_error(finding, batches) for finding in findings_found if finding.certain]
         if errors and not tolerant:
             raise errors[0]
         if not (tolerant or "outcome" in request.named_column_by_role):
-            self.require_no_skipped_outcomes(inputs, request)
-        near_names = _hint_by_named_model_or_task(self.con, statement)
+            self.refuse_skipped_files_with_outcomes(inputs, request)
+        near_names = _spelling_hint_by_option_and_name(self.con, statement)
         counts = build_counts(self.con, statement, inputs.normalized_files, tally, tolerant)
         warnings = [finding_warning(finding) for finding in findings_found if not finding.certain]
         counts = counts.with_messages(*map(error_as_warning, errors), *warnings, *judged)
@@ -250,11 +252,11 @@ class _CountsReader:
         by_formats = request.format not in SPECIFICATION_BY_TABLE_FORMAT and (
             bool(request.format or request.records)
             or any(
-                source.first_character in _KNOWN_FORMAT_FIRST_CHARACTERS
+                source.first_character in _KNOWN_FORMAT_FILE_STARTS
                 or (
                     source.first_character == "PAR1"
-                    and not _LIGHTEVAL_METRIC_COLUMNS.isdisjoint(
-                        parquet_keys(source.path, self.con)
+                    and not _LIGHTEVAL_MARKER_COLUMNS.isdisjoint(
+                        parquet_column_and_field_names(source.path, self.con)
                     )
                 )
                 for source in tables
@@ -319,7 +321,7 @@ class _CountsReader:
                 statement = Statement(batches, names, request, where)
                 if request.where:
                     for sql in statement.condition_check_queries(
-                        condition_that_checks_types(con, request.where)
+                        condition_raising_on_mixed_types(con, request.where)
                     ):
                         con.execute(sql)
                 statement, tally = run_statement(con, statement)
@@ -330,7 +332,7 @@ class _CountsReader:
                 empty = ["outcome"] * bool(tally.cell_table_before_deduplication["missing"].any())
                 empty += ["attempt"] * bool(numbered.any() and (numbered < attempts).any())
                 queries = (
-                    sql for role in empty for sql in statement.renamed_within_file_queries(role)
+                    sql for role in empty for sql in statement.column_renamed_in_file_queries(role)
                 )
                 if any(con.execute(sql).fetchone() is not None for sql in queries):
                     continue
@@ -346,7 +348,7 @@ class _CountsReader:
             "a complete layout must contain all columns, including columns that appear further down"
         )
 
-    def find_contradictions_and_recount(
+    def find_attempt_column_and_check(
         self, inputs: TablesAndNormalizedFiles, statement: Statement, tally: Tally, *, first: bool
     ) -> tuple[Statement, Tally, CheckContext, list[CheckFinding]]:
         """Run the checks. If the data contains a column with attempt numbers, count the attempts
@@ -404,15 +406,15 @@ class _CountsReader:
             1, size // FULLY_READ_TASK_COUNT, min(rows // _ENOUGH_ROWS, size // _FEWEST_TASKS)
         )
 
-        def refined(columns: Sequence[str]) -> DataProfile:
-            return profile_complete_cells(self.con, statement, columns, one_in)
+        def refined(columns: Sequence[str]) -> RowSampleProfile:
+            return profile_all_rows_of_some_tasks(self.con, statement, columns, one_in)
 
         profile = profile_files(self.con, statement, self.temporary_folder)
         return CheckContext(
             profile, batches, request, tally.cell_table_before_deduplication, refined
         )
 
-    def require_no_skipped_outcomes(
+    def refuse_skipped_files_with_outcomes(
         self, inputs: TablesAndNormalizedFiles, request: Request
     ) -> None:
         """Raise DataError if a skipped file probably contains outcomes in a column with an unusual
@@ -461,7 +463,7 @@ class _CountsReader:
 
         query = attempts.AttemptFactQueries(con, statement, tally.kept_duplicate)
         if numbering:
-            counts = attempts.with_attempts_made(query, counts)
+            counts = attempts.counts_with_attempts_made(query, counts)
         if request.truth is not None:
             from passk_cli.files.attempts.labels import create_checked_label_table
 
@@ -473,7 +475,7 @@ class _CountsReader:
 
                 counts = apply_missing_cost(counts, query)
         if request.uses_attempt_order:
-            counts = attempts.with_attempt_order_if_known(query, counts)
+            counts = attempts.counts_with_attempt_order_if_known(query, counts)
         if request.labelling_seed is not None:
             from passk_cli.files.attempts.labels import unlabelled_attempts
 
@@ -523,7 +525,7 @@ def _may_show_early_stopping(statement: Statement, tally: Tally, counts: Counts)
     )
 
 
-def _hint_by_named_model_or_task(
+def _spelling_hint_by_option_and_name(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> dict[tuple[str, str], str]:
     """Map each pair (option, name) to a hint about similar names, or to "" if the name exists.
@@ -531,12 +533,12 @@ def _hint_by_named_model_or_task(
     Errors: ParameterError if none of the tasks in --only-task exists.
     """
     request = statement.request
-    if not request.models_and_tasks_in_options:
+    if not request.named_models_and_tasks:
         return {}
     rows = con.execute(statement.model_task_pairs_sql()).fetchall()
     models, tasks = ({name for name in names if name} for names in zip(*rows, strict=True))
     options_with_names = [
-        (o, n, models if o == "--alias" else tasks) for o, n in request.models_and_tasks_in_options
+        (o, n, models if o == "--alias" else tasks) for o, n in request.named_models_and_tasks
     ]
     near_by_option = {
         (o, n): "" if n in names else did_you_mean_or_list(n, sorted(names))

@@ -153,7 +153,7 @@ def parse_canonical_name_by_alias(value: Any) -> Mapping[str, str]:
     return aliases
 
 
-class TaskNameFromFile(str):
+class TaskNameFromFileLine(str):
     """A task name that was read from a line of a file.
 
     file : the path of the file. If the data contains no task of the file, an error names the file
@@ -164,7 +164,7 @@ class TaskNameFromFile(str):
     file: str
 
     @classmethod
-    def from_line(cls, line: str, file: str) -> TaskNameFromFile:
+    def from_line(cls, line: str, file: str) -> TaskNameFromFileLine:
         """Create the task name from a line of a file."""
         name = cls(line.strip())
         name.file = file
@@ -178,7 +178,7 @@ def name_count_by_unmatched_task_list(
     the data contains none of the names."""
     names_by_file: dict[str, list[str]] = {}
     for name in names:
-        if isinstance(name, TaskNameFromFile):
+        if isinstance(name, TaskNameFromFileLine):
             names_by_file.setdefault(name.file, []).append(name)
     return {
         file: len(file_names)
@@ -202,7 +202,7 @@ def require_existing_names(
     lists = name_count_by_unmatched_task_list(
         *([name for o, name in pairs if o == option] for pairs in (names, absent))
     )
-    if not isinstance(name, TaskNameFromFile) or name.file not in lists:
+    if not isinstance(name, TaskNameFromFileLine) or name.file not in lists:
         raise unknown_model_or_task_error(option, name, similar[option, name])
     problem = f"the data contains none of the {lists[name.file]:,} tasks that the file lists"
     raise ParameterError(
@@ -234,7 +234,7 @@ def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
                 f"the file is longer than {MOST_TASK_LIST_BYTES:,} bytes; write one task per line"
             )
             raise ParameterError(OptionWithValue(option, text), problem)
-        tasks = [TaskNameFromFile.from_line(line, text) for line in lines if line.strip()]
+        tasks = [TaskNameFromFileLine.from_line(line, text) for line in lines if line.strip()]
         if not tasks:
             raise ParameterError(
                 OptionWithValue(option, text), "the file contains no task; write one task per line"
@@ -338,8 +338,8 @@ class Request:
     uses_attempt_order : whether the command uses the order of attempts, if the files contain it.
     needs_independence_sample : whether passk keeps a sample of the rows, to test whether attempts
         are independent.
-    missing_as_failure_score : the score of a missing outcome that counts as a failure. None means a
-        score of 0, and any score below 0 is then an error.
+    score_for_missing_as_failure : the score of a missing outcome that counts as a failure. None
+        means a score of 0, and any score below 0 is then an error.
     labelling_seed : the seed for the random order of attempts to label, or None if no order is
         needed.
     suitable_counts_check : a function that raises an error if a command cannot use the counts.
@@ -521,7 +521,7 @@ class Request:
     supports_missing_bounds: bool = True
     uses_attempt_order: bool = False
     needs_independence_sample: bool = False
-    missing_as_failure_score: float | None = None
+    score_for_missing_as_failure: float | None = None
     labelling_seed: int | None = None
     suitable_counts_check: Callable[[Any], None] | None = field(default=None, repr=False)
     given_options: frozenset[str] = frozenset()
@@ -642,7 +642,7 @@ class Request:
         return request._for_reading_only_scores() if len(request.threshold) > 1 else request
 
     def _for_reading_only_scores(self) -> Request:
-        lowest, threshold = self.missing_as_failure_score or 0.0, self.threshold[0]
+        lowest, threshold = self.score_for_missing_as_failure or 0.0, self.threshold[0]
         if self.missing == "fail" and lowest >= threshold - THRESHOLD_SLACK:
             raise ParameterError(
                 OptionWithValue("--missing", "fail"),
@@ -726,7 +726,7 @@ class Request:
         return {**self.fields, **outcome}
 
     @property
-    def models_and_tasks_in_options(self) -> set[tuple[str, str]]:
+    def named_models_and_tasks(self) -> set[tuple[str, str]]:
         """The pairs (option, name) for all models and tasks that options name. The data must
         contain these names."""
         return {

@@ -239,8 +239,9 @@ ENDED_WITHOUT_VERDICT_WORDS = (
     *"cancelled canceled skipped infra_error infrastructure_error".split(),
     "timed out",
 )
-# A column with a word in ATTEMPT_END_COLUMN_WORDS in its name describes how an attempt ended.
-ATTEMPT_END_COLUMN_WORDS = frozenset(
+# A column with a word in ATTEMPT_END_STATUS_COLUMN_WORDS in its name describes how an attempt
+# ended.
+ATTEMPT_END_STATUS_COLUMN_WORDS = frozenset(
     "error errors err exception exit status state reason stop finish termination terminated failure"
     " fault crash ended".split()
 )
@@ -248,9 +249,9 @@ MISSING_OUTCOME_WORDS = ("", "null", "none", "nan", "na", "n/a", *ENDED_WITHOUT_
 THRESHOLD_SLACK = 1e-9
 # The strings REACHED and BELOW replace the scores that passk compared with the threshold.
 REACHED, BELOW = "≥ threshold", "< threshold"
-# passk treats a text with more than MAX_NAME_CHARACTERS characters as a question or answer and not
-# as a name.
-MAX_NAME_CHARACTERS = 100
+# passk treats a text with more than MAX_NAME_LIKE_TEXT_CHARACTERS characters as a question or
+# answer and not as a name.
+MAX_NAME_LIKE_TEXT_CHARACTERS = 100
 # passk writes the columns in PASSK_OUTPUT_COLUMNS to csv and json, but no file with attempts
 # contains all these columns.
 PASSK_OUTPUT_COLUMNS = {"metric", "estimate", "low", "high", "level", "interval", "population"}
@@ -262,9 +263,9 @@ EACH_ENTRY_KEY = "[]"
 # scores[name=correct].value.
 NAMED_ENTRY_PATTERN = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]")
 _LIST_KEY_START_PATTERN = re.compile(rf"(?=\[\]|{NAMED_ENTRY_PATTERN.pattern})")
-# _PATH_KEY_DOT_PATTERN matches the dots that separate the keys of a path. A dot in brackets is
-# part of a key.
-_PATH_KEY_DOT_PATTERN = re.compile(r"\.(?![^\[\]]*\])")
+# _PATH_SEPARATOR_DOT_PATTERN matches the dots that separate the keys of a path. A dot in brackets
+# is part of a key.
+_PATH_SEPARATOR_DOT_PATTERN = re.compile(r"\.(?![^\[\]]*\])")
 # "a==b" is an outcome that passes if the columns a and b have equal values.
 EQUAL_COLUMNS_OPERATOR = "=="
 # "a|b" is an outcome that uses the column a or b, whichever has a value in the row.
@@ -298,13 +299,13 @@ _HUMAN_EVAL_MARKER_COLUMNS = {"task_id", "completion", "passed", "result"}
 class ColumnRoles:
     """The name of the column with each role, or None if no column has the role.
 
-    row_type : "attempts" (one row per attempt), "lists" (one list of outcomes per record) or
+    kind_of_rows : "attempts" (one row per attempt), "lists" (one list of outcomes per record) or
         "counts".
     attempt_fact_columns : pairs (role, column) of further facts about attempts that passk reads,
         such as the cost.
     """
 
-    row_type: str
+    kind_of_rows: str
     task: str
     outcome: str | None = None
     attempt: str | None = None
@@ -390,7 +391,7 @@ def assign_roles(
     if lists:
         by_role.pop("attempt", None)
     if attempt_roles:
-        _require_attempt_roles(place, by_role, attempt_roles, shape, columns)
+        _require_attempt_fact_columns(place, by_role, attempt_roles, shape, columns)
     of_attempts = tuple((role, by_role.pop(role)) for role in ATTEMPT_FACT_ROLES if role in by_role)
     separate = [pair for pair in of_attempts if pair[1] != outcome]
     if by_role.get("model") == COLUMN_NAME_AS_MODEL and separate:
@@ -522,7 +523,7 @@ def _outcomes_by_likelihood(choices: Sequence[str], columns: Mapping[str, set[st
     return sorted(plain or choices, key=lambda name: "bool" not in columns.get(name, set()))
 
 
-def _require_attempt_roles(
+def _require_attempt_fact_columns(
     place: str,
     by_role: Mapping[str, str],
     attempt_roles: Sequence[str],
@@ -593,7 +594,7 @@ def find_column_and_keys(
     for cut in range(len(parts) - 1, 0, -1):
         base, keys = ".".join(parts[:cut]), parts[cut:]
         if base in columns:
-            is_list = "list" in columns[base] and list_key_index(keys) == len(keys)
+            is_list = "list" in columns[base] and index_of_first_list_key(keys) == len(keys)
             return base, [EACH_ENTRY_KEY, *keys] if is_list else keys
     return None
 
@@ -643,10 +644,10 @@ def first_key(column: str) -> str:
 
 
 def _path_keys(column: str) -> list[str]:
-    return _PATH_KEY_DOT_PATTERN.split(_LIST_KEY_START_PATTERN.sub(".", column))
+    return _PATH_SEPARATOR_DOT_PATTERN.split(_LIST_KEY_START_PATTERN.sub(".", column))
 
 
-def list_key_index(keys: Sequence[str]) -> int:
+def index_of_first_list_key(keys: Sequence[str]) -> int:
     """The index of the first key that selects list entries, or the number of keys if no key selects
     list entries."""
     into = (
@@ -695,8 +696,8 @@ class ComputedColumn(NamedTuple):
     """A column that passk computes from other columns.
 
     parts : the columns from which passk computes the column.
-    kind_of_each_part : what each part is: "a part" of a text, "an attempt", "a model", "an answer"
-        (which passk compares with the second part), "the one there is" (one of several
+    meaning_of_each_part : what each part is: "a part" of a text, "an attempt", "a model", "an
+        answer" (which passk compares with the second part), "the one there is" (one of several
         alternatives, of which only one has a value), "all" (a flag that must pass), "the opposite"
         (a negated flag), "a place" (a column that divides the rows into lists), or "a value" (no
         parts, but a fixed value).
@@ -705,7 +706,7 @@ class ComputedColumn(NamedTuple):
     """
 
     parts: list[str]
-    kind_of_each_part: str
+    meaning_of_each_part: str
     value_kinds: set[str]
     build_verdict_sql: Callable[[str], str] | None = None
 
@@ -897,7 +898,7 @@ def outcome_verdict_sql(
     words = "" if only else words
     unknown_verdict = 0 if only and not fails else -1
     named_cases = "".join(
-        f" WHEN {word} IN ({', '.join(map(_quoted_lowercase_word, option_words))}) THEN {verdict}"
+        f" WHEN {word} IN ({', '.join(map(_lowercase_word_sql, option_words))}) THEN {verdict}"
         for option_words, verdict in ((passes, 1), (fails, 0))
         if option_words
     )
@@ -905,7 +906,7 @@ def outcome_verdict_sql(
     return f"{cases} ELSE {unknown_verdict} END"
 
 
-def _quoted_lowercase_word(word: str) -> str:
+def _lowercase_word_sql(word: str) -> str:
     """Quote a word for SQL, in lower case and without outer spaces."""
     return "'" + word.strip().lower().replace("'", "''") + "'"
 
@@ -927,9 +928,9 @@ def reaches_threshold_sql(number: str, threshold: float) -> str:
 
 
 _CAMEL_CASE_BOUNDARY_PATTERN = re.compile("(?<=[a-z0-9])(?=[A-Z])")
-# passk uses only the last _MAX_NORMALIZED_NAME_CHARACTERS characters of a column name, because a
+# passk uses only the last _NORMALIZED_LAST_CHARACTER_COUNT characters of a column name, because a
 # longer key is text and not a name.
-_MAX_NORMALIZED_NAME_CHARACTERS = 200
+_NORMALIZED_LAST_CHARACTER_COUNT = 200
 
 
 def normalized_column_name(column: str) -> str:
@@ -938,7 +939,7 @@ def normalized_column_name(column: str) -> str:
     >>> [normalized_column_name(name) for name in ("Row Number", "instanceId", "task-id")]
     ['row_number', 'instance_id', 'task_id']
     """
-    return _snake_case(column[-_MAX_NORMALIZED_NAME_CHARACTERS:])
+    return _snake_case(column[-_NORMALIZED_LAST_CHARACTER_COUNT:])
 
 
 @lru_cache(maxsize=4096)

@@ -44,8 +44,9 @@ _NON_MAP_OPTIONS = (
     "--map --field --model --truth --truth-from --exclude-model --alias --exclude-task --only-task"
 ).split()
 _OWN_OUTPUT_REASON = "written by passk"
-# If an option names the outcome, passk ignores the keys of a map that are in _OUTCOME_OPTIONS.
-_OUTCOME_OPTIONS = ("outcome", "all_of", "passes", "fails", "threshold")
+# If an option names the outcome, passk ignores the keys of a map that are in
+# _MAP_OPTIONS_REPLACED_BY_OUTCOME.
+_MAP_OPTIONS_REPLACED_BY_OUTCOME = ("outcome", "all_of", "passes", "fails", "threshold")
 MAP_USED_NOTE = DiagnosticType(
     "mapped", NOTE,
     "{map} defines the roles of the columns",
@@ -70,7 +71,7 @@ SKIPPED_UNMAPPED_FILES_NOTE = DiagnosticType(
 )  # fmt: skip
 
 
-class FoundMapPath(str):
+class AdjacentMapPath(str):
     """The path of a map file in the folder of the data. The map does not necessarily cover the
     data."""
 
@@ -131,12 +132,16 @@ class ColumnMap:
         fields, options = dict(self.columns_by_role), dict(self.options)
         if "outcome" in request.named_column_by_role:
             fields = {role: c for role, c in fields.items() if role not in ("n", "c")}
-            options = {name: v for name, v in options.items() if name not in _OUTCOME_OPTIONS}
+            options = {
+                name: v
+                for name, v in options.items()
+                if name not in _MAP_OPTIONS_REPLACED_BY_OUTCOME
+            }
         options = {name: v for name, v in options.items() if name not in request.given_options}
         return replace(request, fields={**fields, **request.fields}, is_mapped=True, **options)
 
 
-def apply_maps(
+def select_files_and_apply_map(
     data: Any,
     sources: Sequence[Source],
     request: Request,
@@ -152,13 +157,13 @@ def apply_maps(
     if path in ("", NO_MAP):
         return [*sources], without, []
     maps = read_maps(path)
-    if not maps and isinstance(path, FoundMapPath):
+    if not maps and isinstance(path, AdjacentMapPath):
         return [*sources], without, []
     fit_by_path = {source.path: _fitting_map_or_reason(source, maps, columns) for source in sources}
     maps_used = [fit for fit in dict.fromkeys(fit_by_path.values()) if isinstance(fit, ColumnMap)]
     unmapped = [source for source in sources if not isinstance(fit_by_path[source.path], ColumnMap)]
     is_own_output = any(fit_by_path[source.path] == _OWN_OUTPUT_REASON for source in unmapped)
-    if not maps_used and (is_own_output or isinstance(path, FoundMapPath)):
+    if not maps_used and (is_own_output or isinstance(path, AdjacentMapPath)):
         return [*sources], without, []
     refused = [source for source in unmapped if source.is_explicit] if maps_used else unmapped
     name = maps[0].place if maps else str(path)
@@ -174,7 +179,7 @@ def apply_maps(
         raise ParameterError(
             name, problem, "read these files with two separate commands", name="bad-map"
         )
-    messages = [MAP_USED_NOTE(map=maps_used[0].place)] if isinstance(path, FoundMapPath) else []
+    messages = [MAP_USED_NOTE(map=maps_used[0].place)] if isinstance(path, AdjacentMapPath) else []
     if unmapped:
         messages.append(
             SKIPPED_UNMAPPED_FILES_NOTE(
@@ -203,11 +208,11 @@ def read_maps(map_source: Any) -> list[ColumnMap]:
     tables = tables if isinstance(tables, list | tuple) else [tables]
     if not all(isinstance(table, Mapping) for table in tables):
         raise ParameterError(f"{name or 'map'}: write [[{TABLE}]] with keys", name="bad-map")
-    return [_MapTable(table, name, text, at).column_map() for at, table in enumerate(tables)]
+    return [_MapTableParser(table, name, text, at).column_map() for at, table in enumerate(tables)]
 
 
 @dataclass(frozen=True, eq=False)
-class _MapTable:
+class _MapTableParser:
     table: Mapping[str, Any]
     map_path: str
     map_text: str
@@ -228,9 +233,9 @@ class _MapTable:
                 raise self.empty_value_error(written_key)
             try:
                 if key == "outcome":
-                    options["outcome"] = self.column_or_fixed_value(key, value)
+                    options["outcome"] = self.parse_column_or_fixed_value(key, value)
                 elif key in ROLES:
-                    fields[key] = self.column_or_fixed_value(key, value)
+                    fields[key] = self.parse_column_or_fixed_value(key, value)
                 elif key in option_by_map_key():
                     option = option_by_map_key()[key]
                     value = self.resolve_path(key, value) if option.option.file_use else value
@@ -259,7 +264,7 @@ class _MapTable:
             raise self.key_error(key, problem, remedy)
         return path
 
-    def column_or_fixed_value(self, key: str, value: Any) -> str:
+    def parse_column_or_fixed_value(self, key: str, value: Any) -> str:
         if isinstance(value, Mapping):
             if [*value] != ["value"]:
                 raise self.key_error(key, "this is a table", 'write a column, or {value = "TEXT"}')
@@ -274,7 +279,7 @@ class _MapTable:
         return ParameterError(f"{self.key_place(key)}: {key}", problem, remedy, name="bad-map")
 
     def empty_value_error(self, key: str) -> ParameterError:
-        lines = self.map_text.split("\n")[self.key_line(key) :]
+        lines = self.map_text.split("\n")[self.key_line_number(key) :]
         matches = (re.fullmatch(rf"# ({key}|all) = (.*)", line.strip()) for line in lines)
         choices = [
             re.sub(r" {2,}# ", " (", f"{match[1]} = {match[2]}") for match in matches if match
@@ -288,12 +293,12 @@ class _MapTable:
 
     def key_place(self, key: str) -> str:
         return (
-            f"{self.map_path}:{self.key_line(key)}"
-            if self.key_line(key)
+            f"{self.map_path}:{self.key_line_number(key)}"
+            if self.key_line_number(key)
             else self.map_path or "map"
         )
 
-    def key_line(self, key: str) -> int:
+    def key_line_number(self, key: str) -> int:
         count = -1
         for number, line in enumerate(self.map_text.split("\n"), 1):
             if head := re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(#.*)?$", line):
@@ -327,7 +332,7 @@ def map_folders(data: Any) -> Iterator[str]:
 
 def _adjacent_map_path(data: Any) -> str:
     names = (os.path.join(folder, NAME) for folder in map_folders(data))
-    return next((FoundMapPath(name) for name in names if os.path.isfile(name)), "")
+    return next((AdjacentMapPath(name) for name in names if os.path.isfile(name)), "")
 
 
 def _fitting_map_or_reason(

@@ -111,8 +111,8 @@ ATTEMPT_COUNT_WORDS = _word_set(
 )
 PASS_COUNT_WORDS = _word_set("c successes success correct passed passes solved wins sum")
 AVERAGE_WORDS = _word_set("rate rates percent pct avg mean median average std")
-# A list with a word in STEP_WORDS in its name contains the steps of one attempt.
-STEP_WORDS = _word_set("steps turns actions events trajectory history log")
+# A list with a word in STEP_LIST_COLUMN_WORDS in its name contains the steps of one attempt.
+STEP_LIST_COLUMN_WORDS = _word_set("steps turns actions events trajectory history log")
 # The words in JUDGE_WORDS refer to judges. If a column name refers to a judge, the column does not
 # contain the evaluated model.
 JUDGE_WORDS = _word_set("judge judged grader scorer evaluator annotator")

@@ -46,7 +46,7 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
         # test.
         least = np.sort(np.minimum(least, p).flat[order])
         remaining = np.searchsorted(least, p.flat[order], side="right") - np.arange(len(order))
-    return _in_original_order(np.maximum.accumulate(p.flat[order] * remaining), order, p)
+    return _clip_and_restore_order(np.maximum.accumulate(p.flat[order] * remaining), order, p)
 
 
 def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
@@ -68,7 +68,7 @@ def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Float
     p, order = _p_and_sort_order(p)
     tests = len(order)
     raised = p.flat[order] * (tests / np.arange(1, tests + 1))
-    return _in_original_order(np.minimum.accumulate(raised[::-1])[::-1], order, p)
+    return _clip_and_restore_order(np.minimum.accumulate(raised[::-1])[::-1], order, p)
 
 
 def unadjusted(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
@@ -99,7 +99,7 @@ def _p_and_sort_order(p: ArrayLike) -> tuple[Floats, Indices]:
     return array, order[: array.size - np.count_nonzero(np.isnan(array))]
 
 
-def _in_original_order(raised: Floats, order: Indices, p: Floats) -> Floats:
+def _clip_and_restore_order(raised: Floats, order: Indices, p: Floats) -> Floats:
     adjusted = np.full(p.shape, np.nan)
     adjusted.flat[order] = np.clip(raised, p.flat[order], 1.0)
     return adjusted

@@ -72,7 +72,9 @@ def z_boundaries(shares: tuple[float, ...], alpha: float) -> list[float]:
         if budget < SMALLEST_LOOK_ALPHA:
             limits.append(math.inf)
             continue
-        beyond = partial(_exceedance_chance, nodes_before / step, weights, math.sqrt(share) / step)
+        beyond = partial(
+            _boundary_crossing_chance, nodes_before / step, weights, math.sqrt(share) / step
+        )
         b = find_root(
             lambda b, f=beyond, budget=budget: f(b) - budget,  # type: ignore[misc]
             0.0, _LARGEST_BOUNDARY, 1e-9,
@@ -93,7 +95,7 @@ def z_boundaries(shares: tuple[float, ...], alpha: float) -> list[float]:
     return limits
 
 
-def _exceedance_chance(places: Floats, weights: Floats, scale: float, b: float) -> float:
+def _boundary_crossing_chance(places: Floats, weights: Floats, scale: float, b: float) -> float:
     from passk_cli.scipy_special import ndtr
 
     out = ndtr(places - b * scale) + ndtr(-b * scale - places)

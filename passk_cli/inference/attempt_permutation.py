@@ -132,10 +132,10 @@ def possible_differences_from_attempts(
         zip(sizes.tolist(), deals_by_key.values(), strict=True), key=itemgetter(0)
     ):
         block = [hand for _, (hand, _) in pairs]
-        first_sets = _attempts_per_assignment(
+        first_sets = _attempt_values_by_assignment(
             [(hand.pooled_attempts, hand.first_model_class_counts) for hand in block]
         )
-        second_sets = _attempts_per_assignment(
+        second_sets = _attempt_values_by_assignment(
             [
                 (hand.pooled_attempts, hand.pooled_attempts.count - hand.first_model_class_counts)
                 for hand in block
@@ -247,7 +247,9 @@ def _all_assignments(pooled: _PooledAttempts, size: int, most: int) -> _AttemptA
     return _AttemptAssignments(pooled, first_counts, weights / weights.sum())
 
 
-def _attempts_per_assignment(deals: Sequence[tuple[_PooledAttempts, Ints]]) -> AttemptValuesByCell:
+def _attempt_values_by_assignment(
+    deals: Sequence[tuple[_PooledAttempts, Ints]],
+) -> AttemptValuesByCell:
     columns, offset = [], 0
     for pooled, first_counts in deals:
         value, of_class = np.unique(pooled.value, return_inverse=True)

@@ -27,7 +27,7 @@ _SMALLEST_RATE_TIMES_K = 0.02
 # _BARRIER_SHARPNESS_STEPS lists the weights of the log likelihood in successive steps of the
 # barrier method.
 _BARRIER_SHARPNESS_STEPS = (1.0, 10.0, 100.0, 1e3, 1e4)
-_SMOOTH_MASSES_SHARPNESS = 100.0
+_SMOOTH_MASSES_BARRIER_SHARPNESS = 100.0
 # The search takes at most _STEPS Newton steps, and stops if a step gains less than _SMALL_GAIN.
 _STEPS, _SMALL_GAIN = 100, 1e-4
 # Pass counts are grouped into _BINS bins, or into _EVEN_BINS bins if the metric uses thresholds.
@@ -123,7 +123,7 @@ def maximum_log_likelihood_and_masses(
     smooth = masses = np.full(chance.shape[1], 1 / chance.shape[1])
     for sharpness in _BARRIER_SHARPNESS_STEPS:
         masses = _minimizing_masses(_BarrierFunction(relative, tasks, sharpness, masses), masses)
-        smooth = masses if sharpness == _SMOOTH_MASSES_SHARPNESS else smooth
+        smooth = masses if sharpness == _SMOOTH_MASSES_BARRIER_SHARPNESS else smooth
     height = float(tasks @ (np.log(relative @ masses) + np.log(scale[:, 0])))
     return height, masses, smooth
 

@@ -23,8 +23,8 @@ from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.registry import Metric
 
 # Limits of success rates are compared with Student's t limits at the confidence level
-# _RATE_LIMIT_VERSUS_T_LEVEL.
-_RATE_LIMIT_VERSUS_T_LEVEL = 0.95
+# _RATE_LIMIT_COMPARISON_LEVEL.
+_RATE_LIMIT_COMPARISON_LEVEL = 0.95
 # If the effective number of tasks is below _MIN_EFFECTIVE_TASKS, a message warns about the
 # confidence limits of the cost per success.
 _MIN_EFFECTIVE_TASKS = 10.0
@@ -109,7 +109,7 @@ class TaskCosts:
         )
 
     @property
-    def within_task_ratio_variance(self) -> Floats:
+    def ratio_contribution_variances(self) -> Floats:
         """For each task, the variance over repeated attempts of the contribution to the cost per
         success."""
         passing = float(self.pass_rate.mean())
@@ -240,7 +240,7 @@ def mean_cost(
     The limits come from `amount_limit_distances` for new tasks, and from the jackknife for these
     tasks.
     """
-    limits_over_tasks = _cost_ratio_interval(spending, level, population, None)
+    limits_over_tasks = _cost_per_success_interval(spending, level, population, None)
     if (
         population != THESE_TASKS
         or spending.within_task_covariances is None
@@ -265,12 +265,12 @@ def _costs_per_success(
 ) -> list[RatioInterval]:
     reaches = _rate_limit_distances(spendings, level, population)
     return [
-        _cost_ratio_interval(spending, level, population, reach)
+        _cost_per_success_interval(spending, level, population, reach)
         for spending, reach in zip(spendings, reaches, strict=True)
     ]
 
 
-def _cost_ratio_interval(
+def _cost_per_success_interval(
     spending: TaskCosts, level: float, population: str, passing: _MeanWithLimitDistances | None
 ) -> RatioInterval:
     y, r = passing or _MeanWithLimitDistances(1.0, 0.0, 0.0), 0.0
@@ -432,7 +432,7 @@ def _cross_product_distributions(
 ) -> list[_CrossProductDistribution]:
     places = sorted({at for pair in pairs for at in pair})
     tested = [spendings[at] for at in places]
-    reaches = _rate_limit_distances(tested, _RATE_LIMIT_VERSUS_T_LEVEL, population)
+    reaches = _rate_limit_distances(tested, _RATE_LIMIT_COMPARISON_LEVEL, population)
     models = {
         at: _ModelMeansWithErrors.from_task_costs(spending, reach, population)
         for at, spending, reach in zip(places, tested, reaches, strict=True)
@@ -445,7 +445,7 @@ class _ModelMeansWithErrors(NamedTuple):
 
     residuals : an array (units × 2) of errors. The cross products of the errors are the covariances
         of the two means. For these tasks, `residuals` is a square root of the covariance matrix.
-    lower_limit_added_rate_variance, upper_limit_added_rate_variance : variances that are added to
+    lower_rate_limit_added_variance, upper_rate_limit_added_variance : variances that are added to
         the variance of the pass rate, for lower and for upper limits of the rate.
     degrees : degrees of freedom.  has_shared_units : whether all models have the same units.
     """
@@ -453,8 +453,8 @@ class _ModelMeansWithErrors(NamedTuple):
     mean_cost: float
     pass_rate: float
     residuals: Floats
-    lower_limit_added_rate_variance: float
-    upper_limit_added_rate_variance: float
+    lower_rate_limit_added_variance: float
+    upper_rate_limit_added_variance: float
     degrees: int
     has_shared_units: bool
     has_missing_cost: bool
@@ -465,7 +465,7 @@ class _ModelMeansWithErrors(NamedTuple):
     ) -> _ModelMeansWithErrors:
         """A model's mean cost and pass rate.
 
-        reach : the pass rate, and its distances from the limits at `_RATE_LIMIT_VERSUS_T_LEVEL`.
+        reach : the pass rate, and its distances from the limits at `_RATE_LIMIT_COMPARISON_LEVEL`.
         """
         tasks = len(spending.mean_cost)
         if population == THESE_TASKS and spending.within_task_covariances is not None:
@@ -481,7 +481,7 @@ class _ModelMeansWithErrors(NamedTuple):
             residuals = residuals * (np.sqrt(units / (units - 1)) / tasks)
             degrees = units - 1
         q, visible = (
-            spending.student_quantile(_RATE_LIMIT_VERSUS_T_LEVEL, population),
+            spending.student_quantile(_RATE_LIMIT_COMPARISON_LEVEL, population),
             float(residuals[:, 1] @ residuals[:, 1]),
         )
         below, above = (max((side / q) ** 2 - visible, 0.0) for side in (reach.below, reach.above))
@@ -527,14 +527,14 @@ class _CrossProductDistribution(NamedTuple):
             covariances[:2, 2:] = first.T @ second
             covariances[2:, :2] = covariances[:2, 2:].T
         covariances[1, 1] += (
-            self.first_model.upper_limit_added_rate_variance
+            self.first_model.upper_rate_limit_added_variance
             if lower
-            else self.first_model.lower_limit_added_rate_variance
+            else self.first_model.lower_rate_limit_added_variance
         )
         covariances[3, 3] += (
-            self.second_model.lower_limit_added_rate_variance
+            self.second_model.lower_rate_limit_added_variance
             if lower
-            else self.second_model.upper_limit_added_rate_variance
+            else self.second_model.upper_rate_limit_added_variance
         )
         slopes = self.product_derivatives
         return slopes @ covariances @ slopes.T

@@ -29,7 +29,7 @@ _TIMES, _MOST_ATTEMPTS = (1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100), 1_000
 _TARGET_FUTURE_RANGE_WIDTH = 0.9 * MAX_RANGE_WIDTH
 
 
-class DataNeeded(NamedTuple):
+class DataNeededForPointEstimate(NamedTuple):
     """The number of attempts or tasks for which the range is narrow enough for a point estimate.
 
     attempts : number of attempts per task, with the same tasks.
@@ -58,7 +58,7 @@ def share_above_threshold_range(
 
 
 @dataclass(frozen=True, eq=False)
-class CoverRange:
+class ShareAboveThresholdRange:
     """The range for the share of tasks with a success rate of at least a threshold.
 
     n, c : numbers of attempts and passes per task.  threshold : success rate in (0, 1].
@@ -68,7 +68,7 @@ class CoverRange:
 
     >>> n = np.full(200, 40)
     >>> c = np.repeat([4, 38], [150, 50])  # a quarter of the tasks pass nearly always
-    >>> share = CoverRange(n, c, 0.7)
+    >>> share = ShareAboveThresholdRange(n, c, 0.7)
     >>> low, high = share.limits
     >>> bool(low < 0.25 < high), share.point_estimate is not None
     (True, True)
@@ -112,23 +112,23 @@ class CoverRange:
         return min(max(float(fitted), low), high)
 
     @property
-    def attempts_at_nine_in_ten_tasks(self) -> int:
+    def mostly_available_attempt_count(self) -> int:
         """The largest number of attempts that at least nine in ten tasks have."""
         return largest_mostly_known_k(self.n)
 
     @cached_property
-    def data_needed(self) -> DataNeeded:
+    def data_needed(self) -> DataNeededForPointEstimate:
         """The number of attempts or tasks for which the range is narrow enough, if new data are
         similar."""
         attempts = (
-            round_to_two_digits(self.attempts_at_nine_in_ten_tasks * times, up=True)
+            round_to_two_digits(self.mostly_available_attempt_count * times, up=True)
             for times in _TIMES
         )
         for more in (n for n in attempts if n <= _MOST_ATTEMPTS):
             if self._is_share_range_narrow_enough(
                 self._compatible_distributions.compatible_with_more_attempts(more)
             ):
-                return DataNeeded(more, None)
+                return DataNeededForPointEstimate(more, None)
         for times in _TIMES:
             if self._is_share_range_narrow_enough(
                 replace(
@@ -136,10 +136,10 @@ class CoverRange:
                     task_counts=self._compatible_distributions.task_counts * times,
                 )
             ):
-                return DataNeeded(
+                return DataNeededForPointEstimate(
                     None, round_to_two_digits(math.ceil(len(self.n) * times), up=True)
                 )
-        return DataNeeded(None, None)
+        return DataNeededForPointEstimate(None, None)
 
     def _is_share_range_narrow_enough(self, rates: CompatibleRateDistributions) -> bool:
         low, high = share_above_threshold_range(rates, self.threshold)

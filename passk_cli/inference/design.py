@@ -219,14 +219,15 @@ class PilotEstimate:
         """The estimate of `between_variance` before it is limited. It can be negative if tasks
         hardly differ."""
         if self.is_between_variance_measured:
-            halves = subset_pass_probabilities(self.n, self.c, 2 * self.metric.k)
+            halves = subset_pass_count_probabilities(self.n, self.c, 2 * self.metric.k)
             return (
-                expected_product_of_two_groups(self.metric, halves) - self._unbiased_square_of_mean
+                expected_product_of_two_groups(self.metric, halves)
+                - self._unbiased_squared_metric_mean
             )
         if self._beta_model is None:
             return math.nan
         total = self._beta_model.variance(self.fewest_attempts)
-        return self._model_free_task_variance(self.fewest_attempts) * (
+        return self._model_free_task_value_variance(self.fewest_attempts) * (
             self._beta_model.between_variance / total if total > 0 else 1.0
         )
 
@@ -241,7 +242,9 @@ class PilotEstimate:
         un, uc, index = unique_pairs(self.n, self.c)
         squares = np.zeros(len(un))
         for at in np.unique(index).tolist():
-            chances = subset_pass_probabilities(un[at : at + 1], uc[at : at + 1], 2 * self.metric.k)
+            chances = subset_pass_count_probabilities(
+                un[at : at + 1], uc[at : at + 1], 2 * self.metric.k
+            )
             squares[at] = expected_product_of_two_groups(self.metric, chances)
         variances: Floats = self.task_values**2 - squares[index]
         return variances
@@ -251,7 +254,7 @@ class PilotEstimate:
         if n < self.metric.k:
             return math.nan
         if n <= self.fewest_attempts:
-            return max(self._model_free_task_variance(n) - self.between_variance, 0.0)
+            return max(self._model_free_task_value_variance(n) - self.between_variance, 0.0)
         if self._beta_model is None:
             return math.nan
         if n not in self._cached_within_variances:
@@ -267,13 +270,15 @@ class PilotEstimate:
     def variance(self, n: int) -> float:
         """The variance of a random task's value with n attempts; NaN if n < k or if unknown."""
         if self.metric.k <= n <= self.fewest_attempts:
-            return self._model_free_task_variance(n)
+            return self._model_free_task_value_variance(n)
         return self.between_variance + self.within_variance(n)
 
     def distribution(self, n: int) -> tuple[Floats, Floats]:
         """Possible values of a random task with min(n, n₀) attempts, and their probabilities."""
         size = min(n, self.fewest_attempts)
-        return _values_by_passes(self.metric, size), subset_pass_probabilities(self.n, self.c, size)
+        return _values_by_passes(self.metric, size), subset_pass_count_probabilities(
+            self.n, self.c, size
+        )
 
     @cached_property
     def _cached_within_variances(self) -> dict[int, float]:
@@ -301,14 +306,14 @@ class PilotEstimate:
         )
 
     @cached_property
-    def _unbiased_square_of_mean(self) -> float:
+    def _unbiased_squared_metric_mean(self) -> float:
         """An unbiased estimate of (E V)²: the mean product of the values of two different tasks."""
         tasks, square = len(self.task_values), float((self.task_values**2).mean())
         return (tasks * self.expected**2 - square) / (tasks - 1)
 
-    def _model_free_task_variance(self, n: int) -> float:
+    def _model_free_task_value_variance(self, n: int) -> float:
         values, weights = self.distribution(n)
-        return float(weights @ values**2) - self._unbiased_square_of_mean
+        return float(weights @ values**2) - self._unbiased_squared_metric_mean
 
 
 @dataclass(frozen=True)
@@ -432,7 +437,7 @@ def expected_product_of_two_groups(metric: Metric, weights: Floats) -> float:
     return total
 
 
-def subset_pass_probabilities(n: Ints, c: Ints, size: int) -> Floats:
+def subset_pass_count_probabilities(n: Ints, c: Ints, size: int) -> Floats:
     """The probabilities that x of `size` random attempts at a random task pass, for x = 0 …
     `size`."""
     tasks, total = count_histogram(n, c), np.zeros(size + 1)
@@ -506,7 +511,7 @@ def budget_splits(budget: int, least: int, most_tasks: int | None = None) -> lis
     return [(tasks, n) for tasks, n in pairs if tasks >= 2]
 
 
-def best_splits(
+def best_split_by_metric(
     options: Sequence[BudgetSplit], errors: Mapping[str, Sequence[float]]
 ) -> dict[str, BudgetSplit]:
     """The best split for each metric, and the best compromise between all metrics under the key
@@ -522,7 +527,7 @@ def best_splits(
     errors : for each metric, the standard error of each split. An unknown error is infinite. If a
         metric has no finite error, there is no best split for this metric, and no compromise.
 
-    >>> best_splits([(10, 1), (5, 2)], {"pass@1": [0.1, 0.12], "pass@2": [math.inf, 0.2]})
+    >>> best_split_by_metric([(10, 1), (5, 2)], {"pass@1": [0.1, 0.12], "pass@2": [math.inf, 0.2]})
     {'pass@1': (10, 1), 'pass@2': (5, 2), 'all': (5, 2)}
     """
     best: dict[str, BudgetSplit] = {}

@@ -35,8 +35,8 @@ class StudentDifferenceDistribution:
 
     Every array has one element per mean difference. A mean difference is also called a row.
 
-    lower_standard_error, upper_standard_error : standard errors for the lower and for the upper
-        limits.
+    lower_limit_standard_error, upper_limit_standard_error : standard errors for the lower and for
+        the upper limits.
     degrees : degrees of freedom, at most the number of units (tasks or clusters) minus 1; 0 if
         there is only one unit.
     largest_difference : largest possible difference; infinite if there is no bound.
@@ -47,8 +47,8 @@ class StudentDifferenceDistribution:
     """
 
     estimate: Floats
-    lower_standard_error: Floats
-    upper_standard_error: Floats
+    lower_limit_standard_error: Floats
+    upper_limit_standard_error: Floats
     degrees: Ints
     largest_difference: float
     is_constant: Bools
@@ -56,7 +56,7 @@ class StudentDifferenceDistribution:
     relative_error_of_standard_error: Floats
 
     @staticmethod
-    def from_selected_rows(
+    def combine_selected_rows(
         parts: Sequence[tuple[StudentDifferenceDistribution, Ints]],
     ) -> StudentDifferenceDistribution:
         """Combine the selected rows of several distributions into one distribution, in the given
@@ -118,8 +118,8 @@ class StudentDifferenceDistribution:
         added[usable] = spread[usable] ** 2 - self.standard_error_without_allowance[usable] ** 2
         return replace(
             self, standard_error_without_allowance=spread,
-            lower_standard_error=np.sqrt(self.lower_standard_error**2 + added),
-            upper_standard_error=np.sqrt(self.upper_standard_error**2 + added),
+            lower_limit_standard_error=np.sqrt(self.lower_limit_standard_error**2 + added),
+            upper_limit_standard_error=np.sqrt(self.upper_limit_standard_error**2 + added),
         )  # fmt: skip
 
     def p(self, null: ArrayLike = 0.0) -> Floats:
@@ -132,7 +132,7 @@ class StudentDifferenceDistribution:
         from passk_cli.scipy_special import stdtr
 
         gap = self.estimate - np.asarray(null, dtype=np.float64)
-        error = np.where(gap > 0, self.lower_standard_error, self.upper_standard_error)
+        error = np.where(gap > 0, self.lower_limit_standard_error, self.upper_limit_standard_error)
         steps = np.divide(np.abs(gap), error, out=np.where(gap == 0, 0.0, np.inf), where=error > 0)
         p = 2 * stdtr(np.maximum(self.degrees, 1), -steps)
         return np.where((self.degrees < 1) | (gap == 0), 1.0, p)
@@ -165,8 +165,8 @@ class StudentDifferenceDistribution:
         steps = np.where(self.degrees < 1, np.inf, steps)
         with np.errstate(invalid="ignore"):
             low, high = (
-                self.estimate - steps * self.lower_standard_error,
-                self.estimate + steps * self.upper_standard_error,
+                self.estimate - steps * self.lower_limit_standard_error,
+                self.estimate + steps * self.upper_limit_standard_error,
             )
         low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
         significant, least = self.p() <= alpha, np.nextafter(0.0, 1.0)
@@ -249,7 +249,7 @@ def difference_distribution(
     square, unsure = _largest_variance_and_its_error(low, high, sizes)
     spread = np.hypot(np.maximum(unit * np.sqrt(square), np.sqrt(floor)), np.sqrt(hidden))
     carrying, few = (
-        _effective_unit_counts(low, high),
+        _effective_unit_count_by_row(low, high),
         _few_units_allowance_weight(np.float64(len(sizes)), _FEW_TASKS_ALLOWANCE_TASK_COUNTS),
     )
     symmetric = np.maximum(
@@ -344,7 +344,7 @@ def _largest_variance_and_its_error(
     return total * (units / (units - 1)) / tasks**2, unsure
 
 
-def _effective_unit_counts(low: Floats, high: Floats) -> Floats:
+def _effective_unit_count_by_row(low: Floats, high: Floats) -> Floats:
     least = most = low * low
     if high is not low:
         least, most = np.minimum(least, high * high), np.maximum(least, high * high)

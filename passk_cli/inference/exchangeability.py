@@ -20,7 +20,7 @@ from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.hierarchical_model import count_histogram
 from passk_cli.metrics.attempt_order import (
-    attempts_and_passes,
+    attempts_and_passes_per_task,
     neighbour_changes,
     trend_scores_and_weights,
     zero_based_positions,
@@ -247,7 +247,7 @@ def trend_test(start: Ints, passed: Ints) -> OrderTest:
     >>> test.statistic, round(test.p, 6), test.informative_task_count
     (2.0, 0.222222, 2)
     """
-    n, c = attempts_and_passes(start, passed)
+    n, c = attempts_and_passes_per_task(start, passed)
     score = float(trend_scores_and_weights(start, passed)[0].sum())
     tasks = int(((c > 0) & (c < n)).sum())
     p = rank_sum_tail(n, c, score) if tasks else math.nan
@@ -271,7 +271,7 @@ def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
     >>> test.statistic, test.null_mean, round(test.p, 6)
     (1.0, 3.0, 0.2)
     """
-    n, c = attempts_and_passes(start, passed)
+    n, c = attempts_and_passes_per_task(start, passed)
     mixed = (c > 0) & (c < n) & (n > 2)
     changed = neighbour_changes(start, passed)[mixed]
     n, c = n[mixed], c[mixed]
@@ -295,22 +295,22 @@ class CopiesTest:
     """Pairs of attempt positions, and how often the outcomes at the two positions differ.
 
     first_positions_of_pairs, second_positions_of_pairs : positions of the two attempts, from 0.
-    differing_tasks : number of tasks with different outcomes.
-    expected_differing_tasks : mean of `differing_tasks` over all orders of the outcomes.
-    differing_tasks_expected_by_rates : mean of `differing_tasks` if the attempts at both positions
-        keep their pass rates, but pass randomly chosen tasks.
-    compared_tasks : number of tasks that have both attempts, at least one pass and at least one
-        failure.
-    p : probability of at most `differing_tasks` differences.  adjusted : p-value adjusted by Holm's
-        method.
+    differing_task_counts : number of tasks with different outcomes.
+    expected_differing_tasks : mean of `differing_task_counts` over all orders of the outcomes.
+    differing_tasks_expected_by_rates : mean of `differing_task_counts` if the attempts at both
+        positions keep their pass rates, but pass randomly chosen tasks.
+    compared_task_counts : number of tasks that have both attempts, at least one pass and at least
+        one failure.
+    p : probability of at most `differing_task_counts` differences.  adjusted : p-value adjusted by
+        Holm's method.
     """
 
     first_positions_of_pairs: Ints
     second_positions_of_pairs: Ints
-    differing_tasks: Ints
+    differing_task_counts: Ints
     expected_differing_tasks: Floats
     differing_tasks_expected_by_rates: Floats
-    compared_tasks: Ints
+    compared_task_counts: Ints
     p: Floats
     adjusted: Floats
 
@@ -327,7 +327,7 @@ class CopiesTest:
         tasks. In addition, their pass rates must imply at least five tasks with different outcomes.
         For example, two attempts that pass every task agree, but are not necessarily copies.
         """
-        few = self.differing_tasks <= COPIED * np.minimum(
+        few = self.differing_task_counts <= COPIED * np.minimum(
             self.expected_differing_tasks, self.differing_tasks_expected_by_rates
         )
         return few & (self.differing_tasks_expected_by_rates >= _ENOUGH)
@@ -349,11 +349,11 @@ def copies_test(start: Ints, passed: Ints) -> CopiesTest:
 
     >>> outcomes = np.array([0, 0, 1, 1, 1, 0, 0, 0, 1])
     >>> pairs = copies_test(np.array([0, 3, 6, 9]), outcomes)
-    >>> (pairs.differing_tasks.tolist(), pairs.expected_differing_tasks.tolist(),
+    >>> (pairs.differing_task_counts.tolist(), pairs.expected_differing_tasks.tolist(),
     ...  pairs.p.round(6).tolist())
     ([0, 3, 3], [2.0, 2.0, 2.0], [0.037037, 1.0, 1.0])
     """
-    n, c = attempts_and_passes(start, passed)
+    n, c = attempts_and_passes_per_task(start, passed)
     mixed = np.flatnonzero((c > 0) & (c < n) & (n > 2))
     n, c = n[mixed], c[mixed]
     width = min(int(n.max(initial=0)), MAX_POSITIONS_COMPARED_FOR_COPIES)

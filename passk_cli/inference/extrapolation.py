@@ -15,7 +15,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.compatible_rates import CompatibleRateDistributions
-from passk_cli.inference.rate_models import AveragedPassAtK, averaged_pass_at_k
+from passk_cli.inference.rate_models import RateModelAverageOfPassAtK, averaged_pass_at_k
 from passk_cli.inference.stopping import has_optional_stopping
 from passk_cli.metrics.pass_k import pass_hat_k_per_pair
 
@@ -105,7 +105,7 @@ class Extrapolation:
         low, high = self.range(k)
         return high - low <= MAX_RANGE_WIDTH
 
-    def model_average(self, ks: Ints) -> AveragedPassAtK:
+    def model_average(self, ks: Ints) -> RateModelAverageOfPassAtK:
         """Means and limits of the average of smooth models, at each k of `ks`."""
         estimate = averaged_pass_at_k(
             self.n,
@@ -116,7 +116,9 @@ class Extrapolation:
         )
         if not self.for_pass_hat_k:
             return estimate
-        return AveragedPassAtK(1 - estimate.posterior_means, 1 - estimate.high, 1 - estimate.low)
+        return RateModelAverageOfPassAtK(
+            1 - estimate.posterior_means, 1 - estimate.high, 1 - estimate.low
+        )
 
     def point_estimate(self, k: int) -> float | None:
         """The average of models at k, limited to the range; None if the range is too wide."""

@@ -16,9 +16,9 @@ from passk_cli.metrics.combinatorics import binomial_probabilities
 # The unknown common pass rate is sin²(θ/2). The grid is evenly spaced in θ, with _STEPS points per
 # standard error of a pass rate, and at least _FEWEST points.
 _STEPS, _FEWEST = 12, 96
-# passk uses Boschloo's test for at most MAX_BOSCHLOO_TABLES pairs of pass counts, and Fisher's test
-# for more pairs.
-MAX_BOSCHLOO_TABLES = 20_000
+# passk uses Boschloo's test for at most MAX_BOSCHLOO_PASS_COUNT_PAIRS pairs of pass counts, and
+# Fisher's test for more pairs.
+MAX_BOSCHLOO_PASS_COUNT_PAIRS = 20_000
 # Two sums of probabilities with a relative difference below _RELATIVE_TOLERANCE are treated as
 # equal.
 _RELATIVE_TOLERANCE = 1e-9
@@ -47,12 +47,12 @@ class FlipChances:
 
     changes : probability that the two pass rates differ.
     flips : probability that the two pass rates differ by more than ½.
-    first_run_flip_probabilities : probability of a flip in favour of the first run.
+    flips_favouring_first_run : probability of a flip in favour of the first run.
     """
 
     changes: Floats
     flips: Floats
-    first_run_flip_probabilities: Floats
+    flips_favouring_first_run: Floats
 
 
 def flip_chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> FlipChances:
@@ -161,7 +161,7 @@ def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -
     sizes, size_of = np.unique(distinct[:, [0, 2]], axis=0, return_inverse=True)
     for at, (first, second) in enumerate(sizes.tolist()):
         rows = np.flatnonzero(size_of.ravel() == at)
-        if (first + 1) * (second + 1) > MAX_BOSCHLOO_TABLES:
+        if (first + 1) * (second + 1) > MAX_BOSCHLOO_PASS_COUNT_PAIRS:
             for row in rows.tolist():
                 a, b = distinct[row, [1, 3]].tolist()
                 c, p_by_c = _fisher_p_values(first, second, a + b)

@@ -26,10 +26,10 @@ from passk_cli.inference.sampling_variance import jackknife_variance
 from passk_cli.inference.weighted_means import STANDARD_NORMAL
 from passk_cli.metrics.heterogeneity import (
     RateMoments,
-    mean_rate_to_the_k_new_tasks,
-    mean_rate_to_the_k_these_tasks,
     moments_new_tasks,
     moments_these_tasks,
+    power_of_mean_rate_new_tasks,
+    power_of_mean_rate_these_tasks,
 )
 from passk_cli.metrics.pass_k import pass_at_and_hat_curve_blocks
 
@@ -111,11 +111,11 @@ def gains_for_several_pass_arrays(
         rates, powers = c / n, _pass_hat_k_values(n, c, ks)
         mean = float(rates.mean())
         if new:
-            even = mean_rate_to_the_k_new_tasks(
+            even = power_of_mean_rate_new_tasks(
                 cluster_contributions_to_means(rates[:, None], setting.clusters)[:, 0], ks
             )
         else:
-            even = mean_rate_to_the_k_these_tasks(n, c, ks)
+            even = power_of_mean_rate_these_tasks(n, c, ks)
         even[ks == 1] = mean
         estimate = powers.mean(axis=1) - even
         slope = (ks * mean ** (ks - 1.0))[:, None]
@@ -138,9 +138,7 @@ def gains_for_several_pass_arrays(
             HeterogeneityGains(estimate, mean - even, se, np.maximum(low, 0), np.maximum(high, 0))
         )
         defined = ~np.isnan(estimate)
-        jobs.append(
-            _guarded_gain_functionals(rates, powers[defined], ks[defined], estimate[defined])
-        )
+        jobs.append(_gains_with_guard_atoms(rates, powers[defined], ks[defined], estimate[defined]))
     if setting.level is None or not new or not defined.any():
         return all_gains
     for gains, (lows, highs) in zip(all_gains, guarded_limits(jobs, setting), strict=True):
@@ -163,27 +161,27 @@ def _standard_errors(
 
 
 @dataclass(frozen=True)
-class GuardedFunctionals:
+class FunctionalsWithGuardAtoms:
     """Functions of means over tasks, and the guard atoms for the limits of these functions.
 
     task_values : an array (tasks × variables). The function needs the means of these variables over
         tasks.
     function_of_means : a function from an array of means (draws × variables) to an array of results
         (draws × functionals).
-    lower_guard_atoms, upper_guard_atoms : guard atoms for lower and for upper limits, with one
-        value per variable. An atom has half the Dirichlet weight of a task (or cluster). If there
-        are several guard atoms, the interval extends to the outermost limit.
+    guard_atoms_for_lower_limits, guard_atoms_for_upper_limits : guard atoms for lower and for upper
+        limits, with one value per variable. An atom has half the Dirichlet weight of a task (or
+        cluster). If there are several guard atoms, the interval extends to the outermost limit.
     """
 
     task_values: Floats
     function_of_means: FunctionOfMeans
-    lower_guard_atoms: Sequence[Floats]
-    upper_guard_atoms: Sequence[Floats]
+    guard_atoms_for_lower_limits: Sequence[Floats]
+    guard_atoms_for_upper_limits: Sequence[Floats]
 
 
-def _guarded_gain_functionals(
+def _gains_with_guard_atoms(
     rates: Floats, powers: Floats, ks: Ints, estimate: Floats
-) -> GuardedFunctionals:
+) -> FunctionalsWithGuardAtoms:
     mean = float(rates.mean())
     plain = powers.mean(axis=1) - mean**ks
 
@@ -195,11 +193,11 @@ def _guarded_gain_functionals(
     # most.
     ends = [np.ones(len(ks) + 1), np.zeros(len(ks) + 1)]
     middle = [np.append(mean**ks, mean)]
-    return GuardedFunctionals(np.vstack([powers, rates]).T, functional, middle, ends)
+    return FunctionalsWithGuardAtoms(np.vstack([powers, rates]).T, functional, middle, ends)
 
 
 def guarded_limits(
-    jobs: Sequence[GuardedFunctionals], setting: IntervalSetting
+    jobs: Sequence[FunctionalsWithGuardAtoms], setting: IntervalSetting
 ) -> list[tuple[Floats, Floats]]:
     """Limits by a Bayesian bootstrap with guard atoms.
 
@@ -217,14 +215,19 @@ def guarded_limits(
     for job, own_means in zip(jobs, np.split(means, ends, axis=1), strict=True):
 
         def quantile(
-            atom: Floats, p: float, job: GuardedFunctionals = job, own_means: Floats = own_means
+            atom: Floats,
+            p: float,
+            job: FunctionalsWithGuardAtoms = job,
+            own_means: Floats = own_means,
         ) -> Floats:
             values = job.function_of_means(own_means + share * (atom - own_means))
             by = np.nanquantile if np.isnan(values).any() else np.quantile
             return np.asarray(by(values, p, axis=0))
 
-        low = np.stack([quantile(atom, setting.tail) for atom in job.lower_guard_atoms])
-        high = np.stack([quantile(atom, 1 - setting.tail) for atom in job.upper_guard_atoms])
+        low = np.stack([quantile(atom, setting.tail) for atom in job.guard_atoms_for_lower_limits])
+        high = np.stack(
+            [quantile(atom, 1 - setting.tail) for atom in job.guard_atoms_for_upper_limits]
+        )
         limits.append((low.min(axis=0), high.max(axis=0)))
     return limits
 
@@ -268,11 +271,9 @@ def sd_and_skewness_of_rates(
     if setting.level is not None and setting.population == NEW_TASKS:
         rates, squares, _ = columns.T
         variance = np.array([moments.variance])
-        jobs = [_guarded_gain_functionals(rates, squares[None], np.array([2]), variance)]
+        jobs = [_gains_with_guard_atoms(rates, squares[None], np.array([2]), variance)]
         jobs += (
-            []
-            if short or moments.variance <= 0
-            else [_guarded_skewness_functional(columns, moments)]
+            [] if short or moments.variance <= 0 else [_skewness_with_guard_atoms(columns, moments)]
         )
         limits = guarded_limits(jobs, setting)
     sd = _rate_sd(n, c, moments, setting, limits[:1])
@@ -291,7 +292,7 @@ def _too_few_reason(n: Ints, setting: IntervalSetting, least: int) -> str:
     return ""
 
 
-def _guarded_skewness_functional(columns: Floats, moments: RateMoments) -> GuardedFunctionals:
+def _skewness_with_guard_atoms(columns: Floats, moments: RateMoments) -> FunctionalsWithGuardAtoms:
     first, second, third = columns.mean(axis=0)
     plain = RateMoments(first, second - first**2, third - 3 * second * first + 2 * first**3)
 
@@ -309,7 +310,7 @@ def _guarded_skewness_functional(columns: Floats, moments: RateMoments) -> Guard
         return skewnesses[:, None]
 
     ends = [np.ones(3), np.zeros(3)]
-    return GuardedFunctionals(columns, functional, ends, ends)
+    return FunctionalsWithGuardAtoms(columns, functional, ends, ends)
 
 
 def _rate_sd(

@@ -78,17 +78,18 @@ class RatePosterior:
     """The posterior of the success rates of tasks, as grid points with weights.
 
     a, b : parameters of each Beta distribution.
-    beta_index : index of the Beta distribution of each grid point.
-    never_share, always_share : probabilities of the rates 0 and 1 (ν and ω) at each grid point.
+    beta_index_by_grid_point : index of the Beta distribution of each grid point.
+    never_share_by_grid_point, always_share_by_grid_point : probabilities of the rates 0 and 1 (ν
+        and ω) at each grid point.
     posterior_weights : posterior probability of each grid point.
     """
 
     histogram: CountHistogram
     a: Floats
     b: Floats
-    beta_index: Ints
-    never_share: Floats
-    always_share: Floats
+    beta_index_by_grid_point: Ints
+    never_share_by_grid_point: Floats
+    always_share_by_grid_point: Floats
     posterior_weights: Floats
 
     def polynomial_mean_and_variance(self, value: SuccessRatePolynomial) -> tuple[Floats, Floats]:
@@ -111,12 +112,16 @@ class RatePosterior:
         lumps = [self._point_mass_share_and_rate(at) for at in np.flatnonzero(~inside).tolist()]
         for i, value in enumerate(values):
             expectations = value.beta_expectation(a, b)
-            sums[i] = (expectations[:, inside] @ t.task_counts[inside])[self.beta_index]
-            squares[i] = (expectations[:, inside] ** 2 @ t.task_counts[inside])[self.beta_index]
+            sums[i] = (expectations[:, inside] @ t.task_counts[inside])[
+                self.beta_index_by_grid_point
+            ]
+            squares[i] = (expectations[:, inside] ** 2 @ t.task_counts[inside])[
+                self.beta_index_by_grid_point
+            ]
             for at, share, rate in lumps:
                 mixed = (
                     share * float(value.value_at(rate))
-                    + (1.0 - share) * expectations[self.beta_index, at]
+                    + (1.0 - share) * expectations[self.beta_index_by_grid_point, at]
                 )
                 sums[i] += t.task_counts[at] * mixed
                 squares[i] += t.task_counts[at] * mixed**2
@@ -125,11 +130,13 @@ class RatePosterior:
     def _point_mass_share_and_rate(self, at: int) -> tuple[int, Floats, float]:
         t = self.histogram
         passing = bool(t.c[at])
-        lump = self.always_share if passing else self.never_share
+        lump = self.always_share_by_grid_point if passing else self.never_share_by_grid_point
         logs = _log_likelihoods(self.a, self.b, t.n[at : at + 1], t.c[at : at + 1])[
-            self.beta_index, 0
+            self.beta_index_by_grid_point, 0
         ]
-        smooth = (1.0 - self.never_share - self.always_share) * np.exp(logs)
+        smooth = (1.0 - self.never_share_by_grid_point - self.always_share_by_grid_point) * np.exp(
+            logs
+        )
         return at, lump / (lump + smooth), float(passing)
 
 
@@ -178,7 +185,10 @@ def draw_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> 
     """
     posterior = rate_posterior(count_histogram(n, c))
     point = generator.choice(len(posterior.posterior_weights), draws, p=posterior.posterior_weights)
-    a, b = posterior.a[posterior.beta_index[point]], posterior.b[posterior.beta_index[point]]
+    a, b = (
+        posterior.a[posterior.beta_index_by_grid_point[point]],
+        posterior.b[posterior.beta_index_by_grid_point[point]],
+    )
     rates = generator.beta(a[:, None] + c, b[:, None] + (n - c))
     place = generator.random(rates.shape)
     tasks = posterior.histogram

@@ -53,9 +53,10 @@ def _weibull_rates(eta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     return -hazard, np.log(failing), 1.0 - failing, hazard / failing
 
 
-LOGISTIC_LINK = LinkFunction(_logistic_rates, lambda p: math.log(p / (1.0 - p)))
-# WEIBULL_LINK uses the survival function of a Weibull time to failure, P = exp(−(t/scale)^shape).
-WEIBULL_LINK = LinkFunction(_weibull_rates, lambda p: -math.log(-math.log(p)))
+LOGISTIC_LINK_FUNCTION = LinkFunction(_logistic_rates, lambda p: math.log(p / (1.0 - p)))
+# WEIBULL_LINK_FUNCTION uses the survival function of a Weibull time to failure, P =
+# exp(−(t/scale)^shape).
+WEIBULL_LINK_FUNCTION = LinkFunction(_weibull_rates, lambda p: -math.log(-math.log(p)))
 
 
 def task_weights(families: Ints) -> Floats:
@@ -70,7 +71,7 @@ def task_weights(families: Ints) -> Floats:
 
 
 def fit_curves(
-    x: Floats, passed: Floats, failed: Floats, shape: LinkFunction = LOGISTIC_LINK,
+    x: Floats, passed: Floats, failed: Floats, shape: LinkFunction = LOGISTIC_LINK_FUNCTION,
     start: tuple[float, float] = (0.0, 0.0), penalty: float = SLOPE_PENALTY,
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """The coefficients a and b of the curve g(a + b·x) with the highest likelihood, for each row.
@@ -129,7 +130,9 @@ def fit_curves(
     return a - b * middle, b
 
 
-def log2_horizons(a: Floats, b: Floats, rate: float, shape: LinkFunction = LOGISTIC_LINK) -> Floats:
+def log2_horizons(
+    a: Floats, b: Floats, rate: float, shape: LinkFunction = LOGISTIC_LINK_FUNCTION
+) -> Floats:
     """The log₂ of the task length at which a curve has a given success rate.
 
     The result is infinite if all attempts pass, minus infinity if none passes, and NaN if the
@@ -213,7 +216,7 @@ def resampled_log2_horizons(draws: Floats, rate: float, middle: float) -> Floats
     """
     a, b = draws.T
     log2 = log2_horizons(a, b, rate)
-    flat = np.copysign(math.inf, a + b * middle - LOGISTIC_LINK.predictor_of_rate(rate))
+    flat = np.copysign(math.inf, a + b * middle - LOGISTIC_LINK_FUNCTION.predictor_of_rate(rate))
     return np.where(np.isnan(log2), flat, log2)
 
 

@@ -25,7 +25,7 @@ from passk_cli.inference.mixing_distribution import (
     mixing_distribution,
 )
 from passk_cli.inference.roots import find_root
-from passk_cli.limits import MOST_ATTEMPTS_ONE_BY_ONE
+from passk_cli.limits import MOST_ATTEMPTS_PROCESSED_SINGLY
 from passk_cli.metrics.pass_k import pass_hat_k_per_pair
 from passk_cli.metrics.polynomials import SuccessRatePolynomial, pass_hat_k_polynomial, sum_of_terms
 from passk_cli.metrics.registry import Metric
@@ -41,14 +41,14 @@ _SMALLEST_MEAN = 1e-140
 
 
 @dataclass(frozen=True)
-class PosteriorPivotHullInterval:
+class PosteriorAndPivotHullInterval:
     """The limits of the mean that a metric would have over these tasks with infinitely many
     attempts.
 
     estimate : unbiased estimate of the mean.
     error_distribution : distribution of the error, which is the estimate minus the true mean.
     posterior_weights : posterior probability of each grid point.
-    posterior_means, metric_variances_at_grid_points : posterior mean and variance of the mean of
+    posterior_means, metric_variance_by_posterior_point : posterior mean and variance of the mean of
         the metric, at each grid point.
     metric_polynomial : the metric as a polynomial in the success rate.
     describes_complement : whether the fields describe 1 − metric instead of the metric.
@@ -58,23 +58,23 @@ class PosteriorPivotHullInterval:
     error_distribution: ErrorDistribution
     posterior_weights: Floats
     posterior_means: Floats
-    metric_variances_at_grid_points: Floats
+    metric_variance_by_posterior_point: Floats
     histogram: CountHistogram
     metric_polynomial: SuccessRatePolynomial
     describes_complement: bool = False
 
     def limits(self, tail: float) -> tuple[float, float]:
         """The lower and the upper limit of the hull at a tail probability."""
-        ends = self._estimates_at_extreme_rates(tail)
+        ends = self._estimates_at_rate_limits(tail)
         for p in (tail, 1.0 - tail):
             ends += [
                 self.estimate - self.error_distribution.quantile(p),
-                self._posterior_quantile(p),
+                self._posterior_metric_quantile(p),
             ]
         low, high = max(min(ends), 0.0), min(max(ends), 1.0)
         return (1.0 - high, 1.0 - low) if self.describes_complement else (low, high)
 
-    def _estimates_at_extreme_rates(self, tail: float) -> list[float]:
+    def _estimates_at_rate_limits(self, tail: float) -> list[float]:
         n, c, times = self.histogram.n, self.histogram.c, self.histogram.task_counts
         reaches = [self.estimate]
         for agree, rate in ((c == 0, 0.0), (c == n, 1.0)):
@@ -88,7 +88,7 @@ class PosteriorPivotHullInterval:
                 reaches.append(self.estimate + share * change)
         return reaches
 
-    def _posterior_quantile(self, p: float) -> float:
+    def _posterior_metric_quantile(self, p: float) -> float:
         from passk_cli.scipy_special import expit, logit
 
         def excess(at: float) -> float:
@@ -96,7 +96,9 @@ class PosteriorPivotHullInterval:
                 float(
                     self.posterior_weights
                     @ moment_matched_cdf(
-                        float(expit(at)), self.posterior_means, self.metric_variances_at_grid_points
+                        float(expit(at)),
+                        self.posterior_means,
+                        self.metric_variance_by_posterior_point,
                     )
                 )
                 - p
@@ -105,7 +107,7 @@ class PosteriorPivotHullInterval:
         mean = float(self.posterior_weights @ self.posterior_means)
         square = float(
             self.posterior_weights
-            @ (self.metric_variances_at_grid_points + (self.posterior_means - mean) ** 2)
+            @ (self.metric_variance_by_posterior_point + (self.posterior_means - mean) ** 2)
         )
         low = high = float(np.clip(logit(mean), _LOWEST, _HIGHEST))
         step = 3.0 * min(math.sqrt(square) / max(mean * (1.0 - mean), 1e-300), 5.0) + 1e-6
@@ -120,9 +122,9 @@ class PosteriorPivotHullInterval:
         return float(expit(find_root(excess, low, high, 1e-10)))
 
 
-def posterior_pivot_hull_of_mean(
+def posterior_and_pivot_hull_of_mean(
     metric: Metric, tasks: CountHistogram
-) -> PosteriorPivotHullInterval | None:
+) -> PosteriorAndPivotHullInterval | None:
     """The hull interval of a metric's mean, from a hierarchical posterior and a bootstrap pivot.
 
     tasks : attempts n and passes c of the tasks; every n is at least k.
@@ -130,7 +132,7 @@ def posterior_pivot_hull_of_mean(
 
     >>> from passk_cli.metrics.registry import parse_metric
     >>> tasks = count_histogram(np.full(50, 4), np.arange(50) % 5)
-    >>> bounds = posterior_pivot_hull_of_mean(parse_metric("pass@4"), tasks)
+    >>> bounds = posterior_and_pivot_hull_of_mean(parse_metric("pass@4"), tasks)
     >>> [round(limit, 2) for limit in bounds.limits(0.025)]
     [0.71, 0.9]
     """
@@ -150,7 +152,7 @@ def posterior_pivot_hull_of_mean(
     estimate = float(statistic(tasks.n, tasks.c) @ tasks.task_counts) / tasks.task_count
     error = error_distribution(mixing_distribution(tasks), (statistic, value.value_at))
     posterior = rate_posterior(tasks)
-    return PosteriorPivotHullInterval(
+    return PosteriorAndPivotHullInterval(
         estimate,
         error,
         posterior.posterior_weights,
@@ -178,13 +180,13 @@ class MetricCounts:
     def has_hull(self) -> bool:
         """Whether the metric is a polynomial in the success rate and n is at most 100,000."""
         return (
-            int(self.n.max()) <= MOST_ATTEMPTS_ONE_BY_ONE
+            int(self.n.max()) <= MOST_ATTEMPTS_PROCESSED_SINGLY
             and self.metric.expectation_polynomial is not None
         )
 
     def limits(self, tail: float) -> tuple[float, float]:
         """The lower and the upper limit of the hull interval at a tail probability; see
-        `PosteriorPivotHullInterval.limits`.
+        `PosteriorAndPivotHullInterval.limits`.
 
         If there is only one task, the limits are the values of the metric at the exact limits of
         the success rate (Clopper & Pearson 1934), extended to include the estimate. Each limit is
@@ -212,7 +214,7 @@ class MetricCounts:
 
 @lru_cache(maxsize=1 << 12)
 def _cached_limits(metric: Metric, tasks: CountHistogram, tail: float) -> tuple[float, float]:
-    bounds = posterior_pivot_hull_of_mean(metric, tasks)
+    bounds = posterior_and_pivot_hull_of_mean(metric, tasks)
     if bounds is None:
         raise ValueError(f"{metric.name} does not support the hull interval")
     return bounds.limits(tail)
@@ -253,13 +255,13 @@ def heterogeneity_gain_hull_limits(
     variance = np.maximum(spread + slopes**2 * rates - 2 * slopes * covariances, 1e-16 * middle**2)
     ends = [gain, *(gain - error.quantile(p) for p in (tail, 1.0 - tail))]
     ends += [
-        _gamma_quantile(posterior.posterior_weights, middle, variance, p)
+        _gamma_mixture_quantile(posterior.posterior_weights, middle, variance, p)
         for p in (tail, 1.0 - tail)
     ]
     return max(min(ends), 0.0), max(max(ends), 0.0)
 
 
-def _gamma_quantile(weight: Floats, mean: Floats, variance: Floats, p: float) -> float:
+def _gamma_mixture_quantile(weight: Floats, mean: Floats, variance: Floats, p: float) -> float:
     from passk_cli.scipy_special import gammainc
 
     shape = np.maximum(mean * (mean / variance), 1e-6)

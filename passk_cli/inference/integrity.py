@@ -22,8 +22,9 @@ FLAG_LEVEL = 0.001
 # and of a task's difficulty.
 _ABILITY, _DIFFICULTY = 4.0, 9.0
 _ROUNDS, _MIXTURE_ROUNDS = 30, 40
-# The expected agreement is averaged over _SIMILAR_DIFFICULTY_TASKS tasks of similar difficulty.
-_SIMILAR_DIFFICULTY_TASKS = 10
+# The expected agreement is averaged over _EXPECTED_AGREEMENT_BLOCK_TASKS tasks of similar
+# difficulty.
+_EXPECTED_AGREEMENT_BLOCK_TASKS = 10
 # The standard deviation of a normal distribution is _SD_PER_MAD times its median absolute
 # deviation.
 _SD_PER_MAD = 1.4826
@@ -42,7 +43,7 @@ class ClosestPartners:
     expected_agreeing_outcomes : expected number of equal outcomes if outcomes are compared between
         different tasks of similar difficulty.
     p : p-value, adjusted for all pairs.
-    has_better_fit_than_partner : whether the submission fits the difficulty of the tasks at least
+    has_no_worse_difficulty_fit : whether the submission fits the difficulty of the tasks at least
         as well as the partner does. Only tasks with different outcomes are compared.
     """
 
@@ -51,17 +52,17 @@ class ClosestPartners:
     compared_outcome_counts: Ints
     expected_agreeing_outcomes: Floats
     p: Floats
-    has_better_fit_than_partner: Bools
+    has_no_worse_difficulty_fit: Bools
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CertainTasksTest:
+class ConstantOutcomeTasksTest:
     """A test for too many tasks with a pass rate of exactly 0 or 1. Only tasks with several
     attempts count.
 
     certain_task_counts, several_attempt_task_counts : number of tasks with a pass rate of 0 or 1,
         and number of tasks with several attempts.
-    expected_certain_tasks : expected number of tasks with a pass rate of 0 or 1, given the
+    expected_constant_outcome_tasks : expected number of tasks with a pass rate of 0 or 1, given the
         submission's ability and the difficulty of the tasks.
     p : p-value of the hypothesis that difficulty explains `certain_task_counts`, adjusted for all
         submissions.
@@ -69,7 +70,7 @@ class CertainTasksTest:
 
     certain_task_counts: Ints
     several_attempt_task_counts: Ints
-    expected_certain_tasks: Floats
+    expected_constant_outcome_tasks: Floats
     p: Floats
 
 
@@ -78,12 +79,12 @@ class SelectiveOmissionTest:
     """Attempts that a submission lacks although most submissions have them.
 
     missing_attempts : number of missing attempts of each submission.
-    usual_attempts_of_submission : usual total number of attempts of a submission.
+    usual_attempt_total : usual total number of attempts of a submission.
     p : p-value of the hypothesis that attempts are missing at random, adjusted for all submissions.
     """
 
     missing_attempts: Ints
-    usual_attempts_of_submission: int
+    usual_attempt_total: int
     p: Floats
 
 
@@ -164,7 +165,7 @@ def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
     rows = np.arange(len(n))
     p = _adjusted_normal_tails(z[rows, partner], pairs)
     blocks = np.array_split(
-        np.argsort(difficulty, kind="stable"), max(n.shape[1] // _SIMILAR_DIFFICULTY_TASKS, 1)
+        np.argsort(difficulty, kind="stable"), max(n.shape[1] // _EXPECTED_AGREEMENT_BLOCK_TASKS, 1)
     )
     agreeing, shared, expected = [], [], []
     for submission, partner_row in enumerate(partner):
@@ -206,7 +207,7 @@ def _agreement_at_different_tasks(
     return float(matches[different].sum() / max(common[different].sum(), 1))
 
 
-def certain_tasks_test(n: Ints, c: Ints) -> CertainTasksTest:
+def constant_outcome_tasks_test(n: Ints, c: Ints) -> ConstantOutcomeTasksTest:
     """Test whether a submission always passes or always fails some tasks, whatever the difficulty
     of the tasks is.
 
@@ -246,7 +247,9 @@ def certain_tasks_test(n: Ints, c: Ints) -> CertainTasksTest:
     statistic = np.sqrt(2 * np.maximum(gain, 0.0))
     expected = (rates**n + (1 - rates) ** n).sum(axis=1, where=several)
     number = (passes | fails).sum(axis=1)
-    return CertainTasksTest(number, tasks, expected, _adjusted_normal_tails(statistic, statistic))
+    return ConstantOutcomeTasksTest(
+        number, tasks, expected, _adjusted_normal_tails(statistic, statistic)
+    )
 
 
 def _mixture_likelihoods(shares: Floats, likelihood: Floats, passes: Bools, fails: Bools) -> Floats:

@@ -22,7 +22,7 @@ from passk_cli.inference.roots import find_root
 from passk_cli.inference.rounding import ROUNDING_TOLERANCE
 from passk_cli.inference.weighted_means import (
     STANDARD_NORMAL,
-    BootstrapDistribution,
+    OrdinaryBootstrapMeanDistribution,
     dirichlet_quantiles,
     distinct_values_and_counts_per_row,
 )
@@ -181,11 +181,11 @@ class IntervalData:
         return min(float(self.attempt_variances.mean()) / float(self.values.var(ddof=1)), 1.0)
 
     @cached_property
-    def bootstrap_distribution(self) -> BootstrapDistribution | Floats:
+    def bootstrap_distribution(self) -> OrdinaryBootstrapMeanDistribution | Floats:
         """The bootstrap distribution of the mean. It is exact without clusters, and consists of
         sorted random draws with clusters."""
         if self.clusters is None:
-            return BootstrapDistribution(self.values)
+            return OrdinaryBootstrapMeanDistribution(self.values)
         column = self.values[:, None]
         means = bootstrap_means(column, self.resamples, self.seed, clusters=self.clusters)
         return np.sort(means[:, 0])
@@ -438,16 +438,16 @@ def _remark_without_spread(
     return f"{words}: the interval is one-sided" if distance.min() <= tolerance else words
 
 
-# A guard atom has a weight of at most _MAX_GUARD_WEIGHT, for values that are concentrated at a few
-# numbers such as 0 and 1. For values that vary smoothly, the weight of a guard atom is ½. 0.93 is
-# the smallest weight for which the exact coverage of 0/1 values is at least 89, 94.5 and 98.9 % at
-# levels of 90, 95 and 99 %, for every number of tasks from 2 to 500 and every success rate
+# A guard atom has a weight of at most _MAX_GUARD_ATOM_WEIGHT, for values that are concentrated at a
+# few numbers such as 0 and 1. For values that vary smoothly, the weight of a guard atom is ½. 0.93
+# is the smallest weight for which the exact coverage of 0/1 values is at least 89, 94.5 and 98.9 %
+# at levels of 90, 95 and 99 %, for every number of tasks from 2 to 500 and every success rate
 # (benchmarks/coverage.md). A weight of 1 would give the Clopper–Pearson interval.
-_MAX_GUARD_WEIGHT = 0.93
-_GUARD_WEIGHT_SPREAD_DECAY = 8.0
+_MAX_GUARD_ATOM_WEIGHT = 0.93
+_GUARD_ATOM_WEIGHT_SPREAD_DECAY = 8.0
 
 
-def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
+def guard_atom_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
     """The Dirichlet weight of a guard atom at a bound: ½ for smooth values, up to 0.93 for values
     at two points.
 
@@ -464,9 +464,10 @@ def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
     Returns one weight between 0.5 and 0.93 for each row of units.
     Source: benchmarks/coverage.md.
 
-    >>> guard_weights(np.array([0.0, 1.0]), np.ones(2), np.array([1.0, 2.0])).tolist()
+    >>> guard_atom_weights(np.array([0.0, 1.0]), np.ones(2), np.array([1.0, 2.0])).tolist()
     0.93
-    >>> guard_weights(np.array([0.0, 0.25, 0.5, 1.0]), np.ones(4), np.ones(4)).round(2).tolist()
+    >>> distance = np.array([0.0, 0.25, 0.5, 1.0])
+    >>> guard_atom_weights(distance, np.ones(4), np.ones(4)).round(2).tolist()
     0.53
     """
     largest = np.where(counts > 0.0, distance, 0.0).max(axis=-1)
@@ -486,8 +487,8 @@ def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
     )
     return np.where(
         all_on_bound,
-        _MAX_GUARD_WEIGHT,
-        0.5 + (_MAX_GUARD_WEIGHT - 0.5) * np.exp(-_GUARD_WEIGHT_SPREAD_DECAY * spread),
+        _MAX_GUARD_ATOM_WEIGHT,
+        0.5 + (_MAX_GUARD_ATOM_WEIGHT - 0.5) * np.exp(-_GUARD_ATOM_WEIGHT_SPREAD_DECAY * spread),
     )
 
 
@@ -530,7 +531,7 @@ def _guard_method_limits(
 
 def _bounded_guard_limits(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
     answers: dict[int, Limits] = {}
-    for places in _sample_batches(
+    for places in _interval_data_index_batches(
         samples, lambda s: (s.clusters is None, len(s.unit_totals_and_sizes[1]))
     ):
         part = [samples[at] for at in places]
@@ -550,7 +551,7 @@ def _bounded_guard_limits(samples: Sequence[IntervalData], tail: float) -> list[
         bound, opposite = np.concatenate([low, high]), np.concatenate([high, low])
         atoms, counts, sizes, size = (np.tile(e, (2, 1)) for e in (atoms, counts, sizes, size))
         away = total_distances_to_bound(atoms, sizes, bound, opposite)
-        weight = guard_weights(away, sizes, counts)[:, None]
+        weight = guard_atom_weights(away, sizes, counts)[:, None]
         a = np.concatenate([size * bound, atoms], axis=1)
         alpha = np.concatenate([weight, counts], axis=1)
         b = np.concatenate([size, sizes], axis=1)
@@ -560,7 +561,7 @@ def _bounded_guard_limits(samples: Sequence[IntervalData], tail: float) -> list[
     return [answers[at] for at in range(len(samples))]
 
 
-def _sample_batches(
+def _interval_data_index_batches(
     samples: Sequence[IntervalData], key: Callable[[IntervalData], Hashable]
 ) -> Iterator[list[int]]:
     for group in group_by(range(len(samples)), lambda at: key(samples[at])).values():
@@ -570,7 +571,7 @@ def _sample_batches(
 
 def _bootstrap_quantile(sample: IntervalData, p: float) -> float:
     law = sample.bootstrap_distribution
-    if isinstance(law, BootstrapDistribution):
+    if isinstance(law, OrdinaryBootstrapMeanDistribution):
         return law.quantile(p)
     return float(law[min(max(math.ceil(p * len(law)) - 1, 0), len(law) - 1)])
 
@@ -582,12 +583,12 @@ def _percentile_limits(sample: IntervalData, tail: float) -> Limits:
     return _bootstrap_quantile(sample, tail), _bootstrap_quantile(sample, 1 - tail)
 
 
-def _bca(sample: IntervalData, tail: float) -> Limits:
+def _bca_limits(sample: IntervalData, tail: float) -> Limits:
     """Bias-corrected and accelerated bootstrap limits.  Source: Efron & Tibshirani 1993, ch. 14."""
     if sample.se is None:
         raise _too_few_units_error(sample)
     law, mean = sample.bootstrap_distribution, sample.mean
-    if isinstance(law, BootstrapDistribution):
+    if isinstance(law, OrdinaryBootstrapMeanDistribution):
         below = (law.cdf(mean, strict=True) + law.cdf(mean)) / 2
     else:
         below = float((law < mean).mean() + (law <= mean).mean()) / 2
@@ -621,7 +622,7 @@ def acceleration(sample: IntervalData) -> float:
     return float((d**3).sum() / (6 * square**1.5))
 
 
-def _student_t(sample: IntervalData, tail: float) -> Limits:
+def _student_t_limits(sample: IntervalData, tail: float) -> Limits:
     """Student's t limits with the standard error, which allows for clusters.
 
     The limits may be outside the bounds of the values.
@@ -637,7 +638,7 @@ def _student_t(sample: IntervalData, tail: float) -> Limits:
 def _limits_of_corrected_values(
     samples: Sequence[IntervalData], tail: float
 ) -> list[Limits | _UndefinedLimitsError]:
-    limits = [_logit_t(sample, tail) for sample in samples]
+    limits = [_logit_t_limits(sample, tail) for sample in samples]
     few = {at: IntervalData(sample.labelled_values_near_bound, sample.lower_bound,
                             sample.upper_bound)
            for at, sample in enumerate(samples)
@@ -649,7 +650,7 @@ def _limits_of_corrected_values(
     return limits
 
 
-def _logit_t(sample: IntervalData, tail: float) -> Limits | _UndefinedLimitsError:
+def _logit_t_limits(sample: IntervalData, tail: float) -> Limits | _UndefinedLimitsError:
     from passk_cli.scipy_special import stdtrit
 
     if sample.se is None or not sample.label_degrees_of_freedom:
@@ -666,7 +667,7 @@ def _logit_t(sample: IntervalData, tail: float) -> Limits | _UndefinedLimitsErro
     return sample.lower_bound + width * low, sample.lower_bound + width * high
 
 
-def _jackknife(sample: IntervalData, tail: float) -> Limits:
+def _jackknife_limits(sample: IntervalData, tail: float) -> Limits:
     if sample.attempt_variances is None or np.isnan(sample.attempt_variances).any():
         raise _UndefinedLimitsError(
             "the jackknife leaves out attempts, so it needs n > k at every task, and a metric that"
@@ -682,7 +683,7 @@ def _jackknife(sample: IntervalData, tail: float) -> Limits:
     )
 
 
-def _hull(sample: IntervalData, tail: float) -> Limits:
+def _hull_limits(sample: IntervalData, tail: float) -> Limits:
     limits = [passes.limits(tail) for passes in sample.metrics_with_attempt_counts]
     if len(limits) == 1:
         return limits[0]
@@ -694,7 +695,7 @@ def _hull(sample: IntervalData, tail: float) -> Limits:
     return max(difference - below, sample.lower_bound), min(difference + above, sample.upper_bound)
 
 
-def _wilson(sample: IntervalData, tail: float) -> Limits:
+def _wilson_limits(sample: IntervalData, tail: float) -> Limits:
     """Wilson's score interval of a proportion.  Source: Wilson 1927."""
     _require_one_attempt(sample)
     z, count, mean = STANDARD_NORMAL.inv_cdf(1 - tail), len(sample.values), sample.mean
@@ -704,14 +705,14 @@ def _wilson(sample: IntervalData, tail: float) -> Limits:
     return max(centre - reach, 0.0), min(centre + reach, 1.0)
 
 
-def _clopper_pearson(sample: IntervalData, tail: float) -> Limits:
+def _clopper_pearson_limits(sample: IntervalData, tail: float) -> Limits:
     _require_one_attempt(sample)
     passes = round(float(sample.values.sum()))
     low, high = rate_limits([len(sample.values)], [passes], 1 - 2 * tail)
     return float(low[0]), float(high[0])
 
 
-def _paired_score(
+def _paired_score_limits(
     samples: Sequence[IntervalData], tail: float
 ) -> list[Limits | _UndefinedLimitsError]:
     answers: dict[int, Limits | _UndefinedLimitsError] = {}
@@ -755,7 +756,7 @@ def difference_distributions(
             sample.difference_bounds_with_missing is not None,
         )
 
-    for batch in _sample_batches(samples, tasks):
+    for batch in _interval_data_index_batches(samples, tasks):
         for block in row_blocks(len(batch), len(samples[batch[0]].values), _MAX_BLOCK_DIFFERENCES):
             places = batch[block]
             part = [samples[at] for at in places]
@@ -877,10 +878,14 @@ METHODS: dict[str, IntervalMethodDefinition] = {
         needs_draws=True,
     ),
     "bca": IntervalMethodDefinition(
-        _bca, "the BCa bootstrap", "efron1993", needs_draws=True, nearly_monotone_in_values=False
+        _bca_limits,
+        "the BCa bootstrap",
+        "efron1993",
+        needs_draws=True,
+        nearly_monotone_in_values=False,
     ),
     "t": IntervalMethodDefinition(
-        _student_t, "Student's t", "student1908", nearly_monotone_in_values=False
+        _student_t_limits, "Student's t", "student1908", nearly_monotone_in_values=False
     ),
     LOGIT_T: IntervalMethodDefinition(
         _limits_of_corrected_values,
@@ -888,12 +893,12 @@ METHODS: dict[str, IntervalMethodDefinition] = {
         "student1908",
         vectorised=True,
     ),
-    "wilson": IntervalMethodDefinition(_wilson, "Wilson's score", "wilson1927"),
+    "wilson": IntervalMethodDefinition(_wilson_limits, "Wilson's score", "wilson1927"),
     "clopper-pearson": IntervalMethodDefinition(
-        _clopper_pearson, "the method of Clopper and Pearson", "clopper1934"
+        _clopper_pearson_limits, "the method of Clopper and Pearson", "clopper1934"
     ),
     PAIRED_SCORE: IntervalMethodDefinition(
-        _paired_score,
+        _paired_score_limits,
         "a score interval with the critical value of the exact test",
         "tango1998 suissa1991",
         vectorised=True,
@@ -901,7 +906,7 @@ METHODS: dict[str, IntervalMethodDefinition] = {
         needs_pass_fail_differences=True,
     ),
     "hull": IntervalMethodDefinition(
-        _hull,
+        _hull_limits,
         "the hull of a hierarchical posterior and a bootstrap of attempts",
         "",
         (THESE_TASKS,),
@@ -909,7 +914,7 @@ METHODS: dict[str, IntervalMethodDefinition] = {
         alternative_method="jackknife",
     ),
     "jackknife": IntervalMethodDefinition(
-        _jackknife,
+        _jackknife_limits,
         "the jackknife over attempts",
         "efron1993",
         (THESE_TASKS,),

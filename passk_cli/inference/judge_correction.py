@@ -59,17 +59,17 @@ class JudgeLabels(NamedTuple):
     """Numbers of attempts and labels per task, by the judge's verdict and by the true outcome.
 
     n, c : number of attempts per task, and number of attempts that the judge passes.
-    label_table : an array (tasks × 2 × 2) with the number of labelled attempts by verdict (fail,
-        pass) and by true outcome (fail, pass).
+    label_tables_by_task : an array (tasks × 2 × 2) with the number of labelled attempts by verdict
+        (fail, pass) and by true outcome (fail, pass).
 
     >>> bag = AttemptValuesByCell.from_rows([0, 0], [0.0, np.nan], [1, 3], [1, 1], cells=1)
-    >>> JudgeLabels.from_truth(np.array([4]), np.array([2]), bag).label_table.tolist()
+    >>> JudgeLabels.from_truth(np.array([4]), np.array([2]), bag).label_tables_by_task.tolist()
     [[[0, 0], [1, 0]]]
     """
 
     n: Ints
     c: Ints
-    label_table: Ints
+    label_tables_by_task: Ints
 
     @classmethod
     def from_truth(cls, n: Ints, c: Ints, truth: AttemptValuesByCell) -> JudgeLabels:
@@ -84,13 +84,13 @@ class JudgeLabels(NamedTuple):
     @property
     def label_counts(self) -> Ints:
         """The number of labelled attempts at each task."""
-        label_counts: Ints = self.label_table.sum(axis=(1, 2))
+        label_counts: Ints = self.label_tables_by_task.sum(axis=(1, 2))
         return label_counts
 
     @property
-    def passing_label_counts_by_task(self) -> Ints:
+    def pass_label_counts_by_task(self) -> Ints:
         """The number of attempts at each task with the label "pass"."""
-        true: Ints = self.label_table[:, :, 1].sum(axis=1)
+        true: Ints = self.label_tables_by_task[:, :, 1].sum(axis=1)
         return true
 
     @property
@@ -100,7 +100,7 @@ class JudgeLabels(NamedTuple):
 
     def for_tasks(self, tasks: Ints) -> JudgeLabels:
         """The labels of the selected tasks only."""
-        return JudgeLabels(self.n[tasks], self.c[tasks], self.label_table[tasks])
+        return JudgeLabels(self.n[tasks], self.c[tasks], self.label_tables_by_task[tasks])
 
     @property
     def min_labels_per_labelled_task(self) -> int:
@@ -142,7 +142,7 @@ class JudgeLabels(NamedTuple):
         if np.any((label_counts == 0) & (size > 0)):
             code = np.broadcast_to(np.arange(2), code.shape)
             label_counts, size = (
-                self.label_table.sum(axis=(0, 2)),
+                self.label_tables_by_task.sum(axis=(0, 2)),
                 strata.attempt_counts.sum(axis=0),
             )
         return (size / np.maximum(label_counts, 1))[code]
@@ -152,7 +152,7 @@ class JudgeLabels(NamedTuple):
         """The verdict ("passes" or "fails") without labels, if the other verdict has labels;
         otherwise ""."""
         label_counts, size = (
-            self.label_table.sum(axis=(0, 2)),
+            self.label_tables_by_task.sum(axis=(0, 2)),
             (int((self.n - self.c).sum()), int(self.c.sum())),
         )
         lacking = [v for v in (0, 1) if label_counts.any() and size[v] and not label_counts[v]]
@@ -178,7 +178,7 @@ class JudgeLabels(NamedTuple):
         summed over all strata.
         """
         strata, score = JudgeStrata.from_labels(self), (self.c / self.n)[:, None] * np.ones((1, 2))
-        label_counts, off, variance = self.label_table.sum(axis=2), 0.0, 0.0
+        label_counts, off, variance = self.label_tables_by_task.sum(axis=2), 0.0, 0.0
         for code in range(4):
             in_stratum = strata.stratum_by_task_and_verdict == code
             size, drawn_labels, scores = (
@@ -279,7 +279,11 @@ class JudgeStrata(NamedTuple):
         code = 2 * (2 * labels.c > labels.n)[:, None] + np.arange(2)
         attempts, label_counts, true = (
             np.bincount(code.ravel(), cells.ravel(), 4)
-            for cells in (size, labels.label_table.sum(axis=2), labels.label_table[:, :, 1])
+            for cells in (
+                size,
+                labels.label_tables_by_task.sum(axis=2),
+                labels.label_tables_by_task[:, :, 1],
+            )
         )
         mean = np.where(label_counts > 0, true / np.maximum(label_counts, 1), 0.5)
         share = np.where(attempts > 0, label_counts / np.maximum(attempts, 1), 1.0)
@@ -334,8 +338,8 @@ def correct_by_scattered_labels(metric: Metric, labels: JudgeLabels) -> Correcte
         np.maximum(strata.labelled_share[strata.stratum_by_task_and_verdict], 1e-300),
     )
     credits = np.stack([mean, mean - mean / share, mean + (1 - mean) / share], axis=2)
-    unlabelled = strata.attempt_counts - labels.label_table.sum(axis=2)
-    times = np.concatenate([unlabelled[:, :, None], labels.label_table], axis=2)
+    unlabelled = strata.attempt_counts - labels.label_tables_by_task.sum(axis=2)
+    times = np.concatenate([unlabelled[:, :, None], labels.label_tables_by_task], axis=2)
     credits = np.where(times > 0, 1 - credits if complement else credits, 0.0)
     total, square = (times * credits).sum(axis=(1, 2)), (times * credits**2).sum(axis=(1, 2))
     if metric.k == 1:
@@ -353,7 +357,7 @@ def correct_by_scattered_labels(metric: Metric, labels: JudgeLabels) -> Correcte
     return CorrectedValues(
         1 - values if complement else values, strata.variance_due_to_unlabelled(slope, rare),
         tasks - 1,
-        _values_if_nearly_all_on_bound(_labelled_task_values(metric, labels), 1),
+        _values_near_bound_or_none(_labelled_task_values(metric, labels), 1),
     )  # fmt: skip
 
 
@@ -389,7 +393,7 @@ def correct_by_labelled_tasks(metric: Metric, labels: JudgeLabels) -> CorrectedV
     off = min(float(errors.sum()) for errors in (np.abs(u - g), u, 1 - u))
     hidden = float(_excess_of_smoothed_variance(off, m)) * (1 / m - slope**2 / tasks)
     return CorrectedValues(
-        values, hidden, m - 1, _values_if_nearly_all_on_bound(u, MIN_TASKS_OFF_BOUND)
+        values, hidden, m - 1, _values_near_bound_or_none(u, MIN_TASKS_OFF_BOUND)
     )
 
 
@@ -426,10 +430,10 @@ def correct_pass_at_1_by_error_rates(
 
 def _labelled_task_values(metric: Metric, labels: JudgeLabels) -> Floats:
     full = labels.label_counts >= metric.k
-    return metric.values(labels.label_counts[full], labels.passing_label_counts_by_task[full])
+    return metric.values(labels.label_counts[full], labels.pass_label_counts_by_task[full])
 
 
-def _values_if_nearly_all_on_bound(values: Floats, fewest: int) -> Floats | None:
+def _values_near_bound_or_none(values: Floats, fewest: int) -> Floats | None:
     off = min(
         np.count_nonzero(values > ROUNDING_TOLERANCE),
         np.count_nonzero(values < 1 - ROUNDING_TOLERANCE),
@@ -458,7 +462,7 @@ def error_rate(several: Sequence[JudgeLabels], truth: int) -> IntervalData | Non
     return _weighted_share_of_labels(several, part, base)
 
 
-def confusion_share(labels: JudgeLabels, verdict: int, truth: int) -> IntervalData | None:
+def verdict_and_truth_share(labels: JudgeLabels, verdict: int, truth: int) -> IntervalData | None:
     """The share of attempts with a given verdict and a given true outcome; None without labels."""
     part = np.zeros((2, 2))
     part[verdict, truth] = 1
@@ -479,7 +483,7 @@ def cohens_kappa_scaled_to_0_1(labels: JudgeLabels) -> IntervalData | None:
     >>> cohens_kappa_scaled_to_0_1(agree).mean
     1.0
     """
-    table = labels.weights[:, :, None] * labels.label_table
+    table = labels.weights[:, :, None] * labels.label_tables_by_task
     total = table.sum()
     if total == 0:
         return None
@@ -514,7 +518,9 @@ def _weighted_share_of_labels(
     part, base : tables of verdict and true outcome, with 1 for the selected cells and 0 for the
         other cells.
     """
-    tables = np.concatenate([labels.weights[:, :, None] * labels.label_table for labels in several])
+    tables = np.concatenate(
+        [labels.weights[:, :, None] * labels.label_tables_by_task for labels in several]
+    )
     top, bottom = ((tables * cells).sum(axis=(1, 2)) for cells in (part, base))
     counted = bottom > 0
     if not counted.any():
@@ -533,11 +539,11 @@ def _rare_error_variance_of_share(
 ) -> float:
     hidden = 0.0
     for labels in several:
-        label_counts = labels.label_table.sum(axis=(0, 2))
-        weight = (labels.weights[:, :, None] * labels.label_table).sum(axis=(0, 2))
+        label_counts = labels.label_tables_by_task.sum(axis=(0, 2))
+        weight = (labels.weights[:, :, None] * labels.label_tables_by_task).sum(axis=(0, 2))
         change = weight * (slope[:, 1] - slope[:, 0]) / total
         unseen = _excess_of_smoothed_variance(
-            labels.label_table[:, :, 1].sum(axis=0).astype(float), label_counts
+            labels.label_tables_by_task[:, :, 1].sum(axis=0).astype(float), label_counts
         )
         hidden += float((change**2 * unseen / np.maximum(label_counts, 1)).sum())
     return hidden
@@ -548,7 +554,7 @@ class ErrorClustering(NamedTuple):
     errors of a pair have the same true outcome."""
 
     error_pairs: int
-    expected_error_pairs: float
+    expected_error_pair_count: float
     p: float
 
 
@@ -557,8 +563,8 @@ def error_clustering(labels: JudgeLabels, resamples: int, seed: int) -> ErrorClu
     rng, pairs, pair_draws = named_generator(seed, "errors"), 0, np.zeros(resamples)
     for truth in (0, 1):
         size, wrong = (
-            labels.label_table[:, :, truth].sum(axis=1),
-            labels.label_table[:, 1 - truth, truth],
+            labels.label_tables_by_task[:, :, truth].sum(axis=1),
+            labels.label_tables_by_task[:, 1 - truth, truth],
         )
         pairs += int((wrong * (wrong - 1) // 2).sum())
         dealt = rng.multivariate_hypergeometric(size, int(wrong.sum()), resamples)
@@ -570,18 +576,19 @@ def error_clustering(labels: JudgeLabels, resamples: int, seed: int) -> ErrorClu
 class VarianceByLabelCount(NamedTuple):
     """The variance of a corrected mean as a function of the number r of labels.
 
-    The variance is variance_with_all_labels + variance_slope · (1/r − 1/available_labels). If whole
-    tasks are labelled, r is the number of labelled tasks.
+    The variance is variance_with_all_labels + variance_slope · (1/r − 1/possible_label_count). If
+    whole tasks are labelled, r is the number of labelled tasks.
 
-    variance_with_all_labels : variance if all `available_labels` attempts (or tasks) have labels.
-    current_labels : current number of labels (or of labelled tasks).  labels_per_task : number of
-        labels at each labelled task; 0 for scattered labels.
+    variance_with_all_labels : variance if all `possible_label_count` attempts (or tasks) have
+        labels.
+    current_label_count : current number of labels (or of labelled tasks).  labels_per_task : number
+        of labels at each labelled task; 0 for scattered labels.
     """
 
     variance_with_all_labels: float
     variance_slope: float
-    current_labels: int
-    available_labels: int
+    current_label_count: int
+    possible_label_count: int
     labels_per_task: int
 
     def labels_for_variance(self, variance: float) -> int | None:
@@ -593,7 +600,7 @@ class VarianceByLabelCount(NamedTuple):
             1
             / (
                 (variance - self.variance_with_all_labels) / max(self.variance_slope, 1e-300)
-                + 1 / self.available_labels
+                + 1 / self.possible_label_count
             )
         )
 

@@ -8,7 +8,7 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.bootstrap_weights import cluster_totals_and_sizes
 from passk_cli.inference.difference import difference_distribution
 
-_LEFT_SKEW_RANGE_IN_SES = 1.0, 2.0
+_LEFT_SKEWNESS_RANGE_IN_SES = 1.0, 2.0
 _LOWER_DISTANCE_SOFTENING_START = 0.5
 
 
@@ -36,7 +36,10 @@ def amount_limit_distances(
     distribution = difference_distribution(values, clusters=clusters)
     below, above = (
         quantile * float(error[0]) / mean
-        for error in (distribution.lower_standard_error, distribution.upper_standard_error)
+        for error in (
+            distribution.lower_limit_standard_error,
+            distribution.upper_limit_standard_error,
+        )
     )
     totals, sizes = cluster_totals_and_sizes(values[:, None], clusters)
     above = max(above, _lognormal_upper_limit_ratio(totals[:, 0] / sizes, quantile) - 1.0)
@@ -76,7 +79,7 @@ def _lognormal_upper_limit_ratio(values: Floats, q: float) -> float:
     if units > 2 and square > 0:
         error = np.sqrt(6.0 * units * (units - 1) / ((units - 2) * (units + 1) * (units + 3)))
         skew = float(((logs - middle) ** 3).mean()) / float(logs.std()) ** 3
-        start, end = _LEFT_SKEW_RANGE_IN_SES
+        start, end = _LEFT_SKEWNESS_RANGE_IN_SES
         share = float(np.clip((-skew / error - start) / (end - start), 0.0, 1.0))
         median = float(np.median(logs))
         upper = 2.0 * float((np.maximum(logs - median, 0.0) ** 2).sum()) / (units - 1)

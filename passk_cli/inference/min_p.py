@@ -159,7 +159,7 @@ def draw_min_p(
     >>> draw_min_p([SharedLevelTests(together)])[0].adjusted([0.125, 0.6]).tolist()
     [0.125, 0.625]
     """
-    distributions = [MinPDistribution(_column_count(tests), np.empty(0)) for tests in families]
+    distributions = [MinPDistribution(_test_count(tests), np.empty(0)) for tests in families]
     by_units: dict[int, list[tuple[int, _ResidualsForSignFlips]]] = {}
     for at, tests in enumerate(families):
         if distributions[at].test_count > 1:
@@ -170,7 +170,7 @@ def draw_min_p(
             patterns = np.arange(1 << (units - 1))[:, None]
             bits = ((patterns >> np.arange(units)) & 1).astype(np.uint8)
             for (at, _), smallest in zip(
-                members, _yield_smallest_p_per_pattern(members, bits), strict=True
+                members, _yield_smallest_ps_per_family(members, bits), strict=True
             ):
                 distributions[at] = MinPDistribution(
                     distributions[at].test_count, np.sort(smallest), exact=True
@@ -187,7 +187,7 @@ def draw_min_p(
             for block in range(blocks_, length // RESAMPLES_PER_RANDOM_STREAM):
                 bits = np.unpackbits(random_bits(units, seed, block), axis=1, count=units)
                 for (at, _), smallest in zip(
-                    members, _yield_smallest_p_per_pattern(members, bits), strict=True
+                    members, _yield_smallest_ps_per_family(members, bits), strict=True
                 ):
                     draws[at].append(smallest)
             blocks_, times, unsure = length // RESAMPLES_PER_RANDOM_STREAM, times * 4, []
@@ -208,7 +208,7 @@ def draw_min_p(
     return distributions
 
 
-def _column_count(tests: SharedLevelTests) -> int:
+def _test_count(tests: SharedLevelTests) -> int:
     differences = tests.differences
     if isinstance(differences, ModelValuesAndPairs):
         return len(differences.first_models)
@@ -289,7 +289,7 @@ class _ResidualsForSignFlips:
         return smallest
 
 
-def _yield_smallest_p_per_pattern(
+def _yield_smallest_ps_per_family(
     members: Sequence[tuple[int, _ResidualsForSignFlips]], bits: NDArray[np.uint8]
 ) -> Iterator[Floats]:
     all_models = [residuals.model_residuals for _, residuals in members]

@@ -29,10 +29,10 @@ _EM_STEPS = 80
 _MAX_LOGIT_INFORMATION = 25.0
 # Two counts are merged if their logits are closer than _COUNT_MERGE_LOGIT_DISTANCE.
 _COUNT_MERGE_LOGIT_DISTANCE = 0.1
-_VARIANCE_PULL_STRENGTHS = 0.02 * 3.0 ** np.arange(5)
+_LARGER_VARIANCE_PULL_STRENGTHS = 0.02 * 3.0 ** np.arange(5)
 _MAX_LOG_LIKELIHOOD_LOSS = 1.5
 _BISECTION_STEPS = 6
-_PULLED_EM_STEPS = 30
+_VARIANCE_PULL_EM_STEPS = 30
 # In a group, the largest number of attempts is at most _MAX_ATTEMPT_RATIO_IN_GROUP times the
 # smallest number of attempts.
 _MAX_ATTEMPT_RATIO_IN_GROUP = 1.1
@@ -83,9 +83,11 @@ class RateGridLikelihoods:
         maximum.
         """
         top = variance.max()
-        pulls = _VARIANCE_PULL_STRENGTHS[:, None] * (variance / top if top > 0 else variance)
+        pulls = _LARGER_VARIANCE_PULL_STRENGTHS[:, None] * (variance / top if top > 0 else variance)
         best = self.most_likely_weights
-        rows = self._weights_after_em_steps(np.tile(best, (len(pulls), 1)), pulls, _PULLED_EM_STEPS)
+        rows = self._weights_after_em_steps(
+            np.tile(best, (len(pulls), 1)), pulls, _VARIANCE_PULL_EM_STEPS
+        )
         least = self._log_likelihood(best) - _MAX_LOG_LIKELIHOOD_LOSS
         for row in rows:
             if self._log_likelihood(row) < least:
@@ -115,7 +117,7 @@ def mixing_distribution(tasks: CountHistogram) -> RateGridLikelihoods:
     from passk_cli.scipy_special import expit, xlog1py, xlogy
 
     reach = max(_REACH, math.log(int(tasks.n.max())) + 3.0)
-    many = _logit_information(tasks) > _MAX_LOGIT_INFORMATION
+    many = _fisher_information_of_logit(tasks) > _MAX_LOGIT_INFORMATION
     key = np.full(len(tasks.n), -1.0)
     logit = np.log(tasks.c[many] / (tasks.n[many] - tasks.c[many]))
     sizes = np.floor(np.log(tasks.n[many]) / math.log(_MAX_ATTEMPT_RATIO_IN_GROUP))
@@ -129,13 +131,13 @@ def mixing_distribution(tasks: CountHistogram) -> RateGridLikelihoods:
     logits = np.linspace(-reach, reach, 2 * round(reach / _STEP) + 1)
     rates = np.concatenate([[0.0], expit(logits), [1.0]])
     logs = xlogy(passes[:, None], rates) + xlog1py(failures[:, None], -rates)
-    logs *= np.minimum(1.0, _MAX_LOGIT_INFORMATION / np.maximum(_logit_information(tasks), 1e-9))[
-        :, None
-    ]
+    logs *= np.minimum(
+        1.0, _MAX_LOGIT_INFORMATION / np.maximum(_fisher_information_of_logit(tasks), 1e-9)
+    )[:, None]
     return RateGridLikelihoods(tasks, rates, np.exp(logs - logs.max(axis=1)[:, None]))
 
 
-def _logit_information(tasks: CountHistogram) -> Floats:
+def _fisher_information_of_logit(tasks: CountHistogram) -> Floats:
     """The Fisher information of (n, c) about the logit of the success rate: c (n − c) / n."""
     return tasks.c * ((tasks.n - tasks.c) / tasks.n)
 

@@ -19,23 +19,25 @@ _BLOCK, _RESAMPLES = 1 << 20, 2000
 class TaskAndAttemptVariance(NamedTuple):
     """The variance of a mean difference between success rates, in two parts.
 
-    task_variance : the part that would remain with infinitely many attempts at these tasks.
-    attempt_variance : the part that more attempts per task would reduce.
+    variance_due_to_tasks : the part that would remain with infinitely many attempts at these tasks.
+    variance_due_to_attempts : the part that more attempts per task would reduce.
     """
 
-    task_variance: float
-    attempt_variance: float
+    variance_due_to_tasks: float
+    variance_due_to_attempts: float
 
     @property
     def share_of_attempts(self) -> float:
         """Share of the variance that is due to attempts; NaN if the whole variance is 0."""
-        total = self.task_variance + self.attempt_variance
-        return self.attempt_variance / total if total > 0 else math.nan
+        total = self.variance_due_to_tasks + self.variance_due_to_attempts
+        return self.variance_due_to_attempts / total if total > 0 else math.nan
 
     def se(self, attempts: float = 1.0, tasks: float = 1.0) -> float:
         """The standard error if the data had `attempts` times the attempts and `tasks` times the
         tasks."""
-        return math.sqrt((self.task_variance + self.attempt_variance / attempts) / tasks)
+        return math.sqrt(
+            (self.variance_due_to_tasks + self.variance_due_to_attempts / attempts) / tasks
+        )
 
 
 def noise_split(
@@ -53,7 +55,7 @@ def noise_split(
 
     >>> n = np.array([2, 2, 2])
     >>> split = noise_split((n, np.array([2, 2, 0])), (n, np.array([1, 0, 0])))
-    >>> round(split.task_variance, 12), round(split.attempt_variance, 12)
+    >>> round(split.variance_due_to_tasks, 12), round(split.variance_due_to_attempts, 12)
     (0.055555555556, 0.027777777778)
     """
     (n, c), (m, b) = first, second
@@ -120,7 +122,7 @@ def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float
     """
     # Tasks with equal counts are drawn together, which is fast for any number of tasks.
     (n, c), repeats = np.unique(np.stack([n, c]), axis=1, return_counts=True)
-    value = float(_intraclass_correlations(n, c, repeats[None].astype(np.float64))[0])
+    value = float(_correlation_per_weight_row(n, c, repeats[None].astype(np.float64))[0])
     if math.isnan(value):
         return value, value, value
     rng, tasks, resampled = (
@@ -132,7 +134,7 @@ def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float
     for first in range(0, _RESAMPLES, block):
         rows = min(block, _RESAMPLES - first)
         weights = rng.multinomial(tasks, repeats / tasks, size=rows)
-        resampled.append(_intraclass_correlations(n, c, weights.astype(np.float64)))
+        resampled.append(_correlation_per_weight_row(n, c, weights.astype(np.float64)))
     draws = np.concatenate(resampled)
     draws = draws[~np.isnan(draws)]
     low, high = _quantiles(draws, np.array([(1 - level) / 2, (1 + level) / 2])).tolist()
@@ -154,7 +156,7 @@ def _quantiles(values: Floats, shares: Floats) -> Floats:
     return found
 
 
-def _intraclass_correlations(n: Ints, c: Ints, weights: Floats) -> Floats:
+def _correlation_per_weight_row(n: Ints, c: Ints, weights: Floats) -> Floats:
     sums = weights @ np.stack([n, c, n**2.0, c**2.0 / n], axis=1)
     (attempts, passes, squares, between), tasks = sums.T, weights.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -21,10 +21,10 @@ from passk_cli.inference.random_streams import named_generator
 # Each random stream generates RESAMPLES_PER_RANDOM_STREAM resamples. A different number of
 # resamples per stream would change the p-values for a given seed.
 RESAMPLES_PER_RANDOM_STREAM = 256
-# MAX_SIGN_ELEMENTS limits the elements of a sign matrix per thread, and _MAX_BLOCK_COLUMNS limits
-# the columns that are multiplied by a sign matrix at once. Neither these limits on memory nor the
-# number of threads changes a result.
-MAX_SIGN_ELEMENTS = 1 << 21
+# MAX_RANDOM_SIGNS_PER_THREAD limits the elements of a sign matrix per thread, and
+# _MAX_BLOCK_COLUMNS limits the columns that are multiplied by a sign matrix at once. Neither these
+# limits on memory nor the number of threads changes a result.
+MAX_RANDOM_SIGNS_PER_THREAD = 1 << 21
 _MAX_BLOCK_COLUMNS = 512
 _THREAD_COUNT = 2
 # A lattice on which sign patterns are counted has at most _MAX_LATTICE_STEPS steps. The unit of the
@@ -263,7 +263,7 @@ def _count_reaching_random_patterns(
 ) -> Ints:
     tasks, columns = scaled.shape
     doubled, total = 2 * scaled, scaled.sum(axis=0)
-    rows = max(1, min(RESAMPLES_PER_RANDOM_STREAM, MAX_SIGN_ELEMENTS // tasks))
+    rows = max(1, min(RESAMPLES_PER_RANDOM_STREAM, MAX_RANDOM_SIGNS_PER_THREAD // tasks))
 
     def count(block: int) -> Ints:
         patterns = min(RESAMPLES_PER_RANDOM_STREAM, resamples - block * RESAMPLES_PER_RANDOM_STREAM)

@@ -135,7 +135,7 @@ def _permutation_test_of_sum(
         return PermutationResult(max(p, smallest), smallest, exact=deals.all_enumerated)
     reached = _count_permutations_on_each_side(deals.strata, observed, resamples, seed)
     p = min(1.0, 2 * (min(reached) + 1) / (resamples + 1))
-    bound = 2 * math.exp(min(distribution.tilt_exponent_and_chances(observed)[1], 0.0))
+    bound = 2 * math.exp(min(distribution.tilt_log_bound_and_chances(observed)[1], 0.0))
     p = bound if bound < 1 / (resamples + 1) else p
     return PermutationResult(p, min(p, smallest), exact=False)
 
@@ -181,7 +181,7 @@ class _SumDistribution:
         cells = 1 + int(self._counts @ spans)
         if cells > _EXACT_CELLS or cells * len(self.strata) > _EXACT_STEPS:
             return None
-        theta, height, chances = self.tilt_exponent_and_chances(observed)
+        theta, height, chances = self.tilt_log_bound_and_chances(observed)
         size = 1 << (cells - 1).bit_length()
         spectrum = np.ones(size // 2 + 1, dtype=complex)
         for i, (start, end) in enumerate(zip(self._starts, self._ends, strict=True)):
@@ -198,7 +198,7 @@ class _SumDistribution:
         other_tail = 1.0 - scale * float(probabilities[beyond] @ np.exp(-theta * away[beyond]))
         return (other_tail, tail) if theta >= 0 else (tail, other_tail)
 
-    def tilt_exponent_and_chances(self, observed: float) -> tuple[float, float, Floats]:
+    def tilt_log_bound_and_chances(self, observed: float) -> tuple[float, float, Floats]:
         """The tilt θ at which the sum has the mean S, K(θ) − θS, and the tilted probabilities.
 
         K is the cumulant generating function of the sum.

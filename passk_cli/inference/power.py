@@ -28,7 +28,7 @@ class PairedTest:
     continuity_correction : the number `step` in the formula, which is 0 for the paired t-test. The
         sign-flip test has less power if sums of differences are on a lattice. For this test, `step`
         is half the lattice distance (see `half_lattice_distance`).
-    decrease_per_squared_difference : the number `decrease` in the formula, by which the variance
+    variance_drop_per_squared_effect : the number `decrease` in the formula, by which the variance
         decreases per squared difference, or 0 if the variance was measured on two models. For
         similar models with the common mean E, the decrease is 1 / (4 E (1−E)).
     Source: Student's t; Miller 2024, section 5 (with the normal distribution).
@@ -43,7 +43,7 @@ class PairedTest:
     variance: float
     level: float = 0.95
     continuity_correction: float = 0.0
-    decrease_per_squared_difference: float = 0.0
+    variance_drop_per_squared_effect: float = 0.0
 
     def power(self, difference: float, tasks: int) -> float:
         """The probability that the test is significant if the models' means differ by `difference`.
@@ -55,7 +55,7 @@ class PairedTest:
             return math.nan
         away = max(abs(difference) - self.continuity_correction / tasks, 0.0)
         variance = self.variance * max(
-            1.0 - self.decrease_per_squared_difference * difference**2, 0.0
+            1.0 - self.variance_drop_per_squared_effect * difference**2, 0.0
         )
         if variance <= 0.0:
             return 1.0 if away > 0 else 1.0 - self.level
@@ -86,7 +86,7 @@ class PairedTest:
             return shift
         noncentrality = _noncentrality(tasks - 1, self.level, target_power)
         scale = tasks / (self.variance * noncentrality**2)
-        square_term = scale + self.decrease_per_squared_difference
+        square_term = scale + self.variance_drop_per_squared_effect
         inside = (scale * shift) ** 2 - square_term * (scale * shift**2 - 1.0)
         return (scale * shift + math.sqrt(max(inside, 0.0))) / square_term
 

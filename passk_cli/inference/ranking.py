@@ -138,7 +138,7 @@ def first_k_of_lead_change(gap: Floats) -> Floats:
     return np.where(turned.any(axis=1), np.argmax(turned, axis=1) + 1.0, np.inf)
 
 
-class EqualCodeSpan(NamedTuple):
+class EqualElementSpan(NamedTuple):
     """The first and the last index of consecutive elements with the same code, and this code."""
 
     first_index: int
@@ -146,17 +146,17 @@ class EqualCodeSpan(NamedTuple):
     code: int
 
 
-def code_spans(codes: Ints) -> list[EqualCodeSpan]:
+def equal_element_spans(codes: Ints) -> list[EqualElementSpan]:
     """The spans of consecutive equal codes, in order; an empty list if there are no codes.
 
-    >>> [tuple(run) for run in code_spans(np.array([1, 1, 0]))]
+    >>> [tuple(run) for run in equal_element_spans(np.array([1, 1, 0]))]
     [(0, 1, 1), (2, 2, 0)]
     """
     if not len(codes):
         return []
     firsts = np.flatnonzero(np.diff(codes, prepend=codes[0] - 1)).tolist()
     lasts = [first - 1 for first in firsts[1:]] + [len(codes) - 1]
-    return [EqualCodeSpan(a, b, int(codes[a])) for a, b in zip(firsts, lasts, strict=True)]
+    return [EqualElementSpan(a, b, int(codes[a])) for a, b in zip(firsts, lasts, strict=True)]
 
 
 class CrossingRange(NamedTuple):
@@ -184,7 +184,7 @@ def possible_crossing_ranges(ks: Ints, signs: Ints) -> list[CrossingRange]:
     [CrossingRange(first_k=2, last_k=4, certain=True)]
     """
     sets = []
-    sign_runs = code_spans(signs)
+    sign_runs = equal_element_spans(signs)
     for before, run in pairwise(sign_runs):
         if run.code and before.code:
             sets.append(

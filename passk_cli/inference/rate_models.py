@@ -16,9 +16,9 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 
-# Numbers of passes up to _MAX_SEPARATE_PASSES have their own bins. Tasks with more passes share a
-# bin, so that easy tasks do not influence the model of hard tasks.
-_MAX_SEPARATE_PASSES = 2
+# Numbers of passes up to _MAX_PASS_COUNT_WITH_OWN_BIN have their own bins. Tasks with more passes
+# share a bin, so that easy tasks do not influence the model of hard tasks.
+_MAX_PASS_COUNT_WITH_OWN_BIN = 2
 # _PRIOR_WEIGHT_BY_POINT_MASS_KIND maps each kind of point mass (success rates that are exactly
 # equal) to its prior weight.
 _PRIOR_WEIGHT_BY_POINT_MASS_KIND = {"none": 0.5, "never": 0.25, "rate": 0.25}
@@ -35,10 +35,10 @@ PRIOR_DESCRIPTION = (
 ).format(
     *(end for box in (*_BETA_PARAMETER_RANGES, *_LOGIT_NORMAL_PARAMETER_RANGES) for end in box)
 )
-# _GRID_POINTS_BY_DIMENSION maps the number of parameters to the number of grid points per
+# _GRID_SHAPE_BY_PARAMETER_COUNT maps the number of parameters to the number of grid points per
 # parameter. The grid is refined _CLOSER times around the points with a log likelihood within _DEPTH
 # of the maximum.
-_GRID_POINTS_BY_DIMENSION = {2: (40, 40), 3: (26, 26, 24), 4: (22, 22, 16, 14)}
+_GRID_SHAPE_BY_PARAMETER_COUNT = {2: (40, 40), 3: (26, 26, 24), 4: (22, 22, 16, 14)}
 _CLOSER, _DEPTH = 3, 9.0
 # _NEGATIVE_LOGIT_GRID_EDGES contains the edges of the bins of task difficulty, which is −logit of
 # the success rate.
@@ -49,11 +49,11 @@ _MIN_POINT_MASS_RATE_TIMES_N = 1e-3
 _MAX_DISTINCT_ATTEMPT_NUMBERS = 16
 _SMALLEST_PROBABILITY = 1e-300
 
-_RateModelFunction = Callable[[Floats, Floats, int, int, Floats], tuple[Floats, Floats]]
+_BinAndFailChancesFunction = Callable[[Floats, Floats, int, int, Floats], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
-class AveragedPassAtK:
+class RateModelAverageOfPassAtK:
     """The posterior mean of pass@k and its limits at each k, from an average of models."""
 
     posterior_means: Floats
@@ -63,7 +63,7 @@ class AveragedPassAtK:
 
 def averaged_pass_at_k(
     n: Ints, c: Ints, ks: Ints, *, level: float = 0.95, worth: float = 1.0
-) -> AveragedPassAtK:
+) -> RateModelAverageOfPassAtK:
     """pass@k at each k of `ks`, from the weighted average of all models.
 
     n, c : number of attempts and of passes at each task.
@@ -74,7 +74,7 @@ def averaged_pass_at_k(
     >>> bool(result.low[1] < result.posterior_means[1] < result.high[1])
     True
     """
-    bins, at = _tasks_by_pass_bin(n, c, worth), ks.astype(np.float64)
+    bins, at = _task_counts_by_pass_bin(n, c, worth), ks.astype(np.float64)
     rarest = math.log(_MIN_POINT_MASS_RATE_TIMES_N / max(attempts for attempts, _ in bins))
     answers = [
         _model_values_and_log_weights(smooth, box, lump, bins, at, rarest)
@@ -94,10 +94,10 @@ def averaged_pass_at_k(
         order = np.argsort(column, kind="stable")
         limits.append(np.interp([tail, 1 - tail], np.cumsum(weights[order]), column[order]))
     low, high = np.array(limits).T
-    return AveragedPassAtK(weights @ passing, low, high)
+    return RateModelAverageOfPassAtK(weights @ passing, low, high)
 
 
-def _tasks_by_pass_bin(n: Ints, c: Ints, worth: float) -> list[tuple[int, Floats]]:
+def _task_counts_by_pass_bin(n: Ints, c: Ints, worth: float) -> list[tuple[int, Floats]]:
     if len(np.unique(n)) > _MAX_DISTINCT_ATTEMPT_NUMBERS:
         steps = np.sort(n)[
             np.linspace(0, len(n) - 1, _MAX_DISTINCT_ATTEMPT_NUMBERS).astype(np.int64)
@@ -105,7 +105,7 @@ def _tasks_by_pass_bin(n: Ints, c: Ints, worth: float) -> list[tuple[int, Floats
         n = steps[np.searchsorted(steps, n, side="right") - 1]
     bins = []
     for attempts in np.unique(n).tolist():
-        most = min(_MAX_SEPARATE_PASSES, attempts - 1)
+        most = min(_MAX_PASS_COUNT_WITH_OWN_BIN, attempts - 1)
         passes = np.minimum(c[n == attempts], most + 1)
         tasks: Floats = worth * np.bincount(passes, minlength=most + 2).astype(np.float64)
         bins.append((attempts, tasks))
@@ -113,12 +113,12 @@ def _tasks_by_pass_bin(n: Ints, c: Ints, worth: float) -> list[tuple[int, Floats
 
 
 def _model_values_and_log_weights(
-    smooth: _RateModelFunction, box: tuple[tuple[float, float], ...], lump: str,
+    smooth: _BinAndFailChancesFunction, box: tuple[tuple[float, float], ...], lump: str,
     bins: list[tuple[int, Floats]], ks: Floats, rarest: float,
 ) -> tuple[Floats, Floats]:  # fmt: skip
     extra = {"none": (), "never": ((0.0, 1.0),), "rate": ((0.0, 1.0), (rarest, 0.0))}[lump]
     prior = np.array((*box, *extra))
-    counts = _GRID_POINTS_BY_DIMENSION[len(prior)]
+    counts = _GRID_SHAPE_BY_PARAMETER_COUNT[len(prior)]
     within = prior
     for _ in range(_CLOSER):
         searched, step = within, np.ptp(within, axis=1) / counts
@@ -139,7 +139,10 @@ def _model_values_and_log_weights(
 
 
 def _log_likelihood_and_fail_chances(
-    smooth: _RateModelFunction, axes: list[Floats], bins: list[tuple[int, Floats]], ks: Floats
+    smooth: _BinAndFailChancesFunction,
+    axes: list[Floats],
+    bins: list[tuple[int, Floats]],
+    ks: Floats,
 ) -> tuple[Floats, Callable[[tuple[Ints, ...]], Floats]]:
     shape = tuple(map(len, axes))
     first, second = (axis.ravel() for axis in np.meshgrid(axes[0], axes[1], indexing="ij"))
@@ -165,7 +168,7 @@ def _log_likelihood_and_fail_chances(
     return likelihood.reshape(shape), failing_at
 
 
-def _with_bin_of_more_passes(chance: Floats) -> Floats:
+def _append_chance_of_more_passes(chance: Floats) -> Floats:
     more_passes = np.maximum(1 - chance.sum(axis=1, keepdims=True), 1e-12)
     return np.concatenate([chance, more_passes], axis=1)
 
@@ -181,7 +184,7 @@ def _binomial_bin_probabilities(rates: Floats, n: int, bins: int) -> Floats:
     from passk_cli.scipy_special import xlog1py, xlogy
 
     c = np.arange(bins - 1)
-    return _with_bin_of_more_passes(
+    return _append_chance_of_more_passes(
         np.exp(_log_choose(n, c) + xlogy(c, rates[:, None]) + xlog1py(n - c, -rates[:, None]))
     )
 
@@ -196,7 +199,7 @@ def _beta_model(
     b = a * np.exp(-logit)[:, None]
     log_beta = betaln(a, b)
     chance = np.exp(_log_choose(n, c) + betaln(a + c, b + n - c) - log_beta)
-    return _with_bin_of_more_passes(chance), np.exp(betaln(a, b + ks) - log_beta)
+    return _append_chance_of_more_passes(chance), np.exp(betaln(a, b + ks) - log_beta)
 
 
 def _logit_normal_model(
@@ -211,7 +214,7 @@ def _logit_normal_model(
     rates = expit(-(_NEGATIVE_LOGIT_GRID_EDGES[1:] + _NEGATIVE_LOGIT_GRID_EDGES[:-1]) / 2)
     never = 1 - below[:, -1:]
     failing = masses @ np.exp(np.outer(np.log1p(-rates), ks)) + never
-    return _with_bin_of_more_passes(
+    return _append_chance_of_more_passes(
         masses @ _binomial_bin_probabilities(rates, n, bins)[:, :-1]
         + never * (np.arange(bins - 1) == 0)
     ), failing

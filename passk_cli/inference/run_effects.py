@@ -22,20 +22,20 @@ MAX_RUNS_FOR_FALSE_ALARM_RATE = 365
 # with a probability equal to the false-alarm rate. The thresholds are quantiles of 20,000 simulated
 # histories.
 _CHANGE_DEVIATE_LIMIT_BY_ALPHA = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
-# passk assumes a correlation of at most _MAX_RUN_CORRELATION between consecutive runs.
-_MAX_RUN_CORRELATION = 0.95
+# passk assumes a correlation of at most _MAX_CONSECUTIVE_RUN_CORRELATION between consecutive runs.
+_MAX_CONSECUTIVE_RUN_CORRELATION = 0.95
 _MIN_NONOVERLAPPING_RUNS_PER_SIDE = 4
 
 
 @dataclass(frozen=True)
-class RunEffect:
+class RunToRunEffect:
     """The differences in pass@1 between runs that chance within tasks does not explain.
 
     run_means, chance_variances : for each run, pass@1 and the variance of pass@1 due to chance
         within tasks.
     p : p-value of the hypothesis that the run has no effect on the means.
-    p_of_task_effects : p-value of the hypothesis that the run has no effect on single tasks. With
-        one attempt per task and run, `p_of_task_effects` is 1.
+    p_of_run_effects_on_tasks : p-value of the hypothesis that the run has no effect on single
+        tasks. With one attempt per task and run, `p_of_run_effects_on_tasks` is 1.
     effect_variance, low, high : variance of the run effect on pass@1, with the lower and the upper
         limit of the variance.
     expected_flips_between_runs, expected_flips_within_run : expected number of tasks at which two
@@ -46,7 +46,7 @@ class RunEffect:
     run_means: Floats
     chance_variances: Floats
     p: float
-    p_of_task_effects: float
+    p_of_run_effects_on_tasks: float
     effect_variance: float
     low: float
     high: float
@@ -54,7 +54,7 @@ class RunEffect:
     expected_flips_within_run: float
 
 
-def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEffect:
+def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunToRunEffect:
     """A test and an estimate of how much the run affects pass@1, from repeated runs of one setup.
 
     Hypothesis: The attempts at a task are exchangeable over runs. Given the passes at a task, the
@@ -97,7 +97,7 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
     with_repeats = repeated.any(axis=0)
     together = rates.sum(axis=0) * (1 - rates).sum(axis=0) - (rates * (1 - rates)).sum(axis=0)
     if not variances.max() > 0:
-        return RunEffect(means, variances, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        return RunToRunEffect(means, variances, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
     p, p_tasks = _permutation_p_of_means_and_tasks(n, c, variances, seed)
 
@@ -113,7 +113,7 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
         return find_root(lambda tau2: excess(tau2, target), 0.0, largest, largest * 1e-9)
 
     tail = (1 - level) / 2
-    return RunEffect(
+    return RunToRunEffect(
         means,
         variances,
         p,
@@ -206,7 +206,9 @@ def run_effect_variance(values: Floats) -> float:
     return max(of_means - by_chance, 0.0)
 
 
-def largest_run_difference(variance: float, runs: int, history: int, level: float = 0.95) -> float:
+def largest_run_effect_difference(
+    variance: float, runs: int, history: int, level: float = 0.95
+) -> float:
     """The largest difference that run effects may cause between a new run and the mean of R runs.
 
     Run effects give this difference the variance σ² (1 + 1/R). The largest difference is therefore
@@ -216,7 +218,7 @@ def largest_run_difference(variance: float, runs: int, history: int, level: floa
     runs : number R of averaged runs.  history : number H of runs.
     Errors: ValueError for H < 2.
 
-    >>> round(largest_run_difference(0.02**2, 5, 20), 4)
+    >>> round(largest_run_effect_difference(0.02**2, 5, 20), 4)
     0.0459
     """
     from passk_cli.scipy_special import stdtrit
@@ -235,7 +237,8 @@ def widen_by_run_effect(
     the largest difference that run effects may cause.
     Source: Zou & Donner 2008. benchmarks/trend.md shows the coverage of the limits.
 
-    >>> low, high = widen_by_run_effect(0.0, -0.03, 0.03, largest_run_difference(0.02**2, 5, 20))
+    >>> largest = largest_run_effect_difference(0.02**2, 5, 20)
+    >>> low, high = widen_by_run_effect(0.0, -0.03, 0.03, largest)
     >>> round(low, 4), round(high, 4)
     (-0.0548, 0.0548)
     """
@@ -283,7 +286,7 @@ def chance_variances(n: Ints, c: Ints | Floats, squares: Floats | None = None) -
     return variances
 
 
-def mean_log_amounts_and_variances(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
+def run_mean_logs_and_variances(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
     """The mean logarithm of the amounts in each run, with a lower bound for the mean's variance.
 
     The mean of run r is m_r = ā + mean_t (L_rt − a_t). In this formula, L_rt is the mean logarithm
@@ -299,7 +302,7 @@ def mean_log_amounts_and_variances(n: Ints, logs: Floats, squares: Floats) -> tu
 
     >>> n, logs = np.array([[1, 2], [1, 0]]), np.array([[0.0, 4.0], [1.0, 0.0]])
     >>> squares = logs**2 / np.maximum(n, 1)
-    >>> [each.tolist() for each in mean_log_amounts_and_variances(n, logs, squares)]
+    >>> [each.tolist() for each in run_mean_logs_and_variances(n, logs, squares)]
     [[1.0, 1.75], [0.0, 0.125]]
     """
     means = np.where(n > 0, logs, np.nan) / np.maximum(n, 1)
@@ -308,7 +311,7 @@ def mean_log_amounts_and_variances(n: Ints, logs: Floats, squares: Floats) -> tu
     return run_means, chance_variances(n, logs, squares)
 
 
-def are_above_dividing_amounts(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
+def are_amounts_above_task_divider(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
     """Whether each amount is above the dividing amount of the task; see `exact_change_p`.
 
     The dividing amount of a task is the amount for which the share of attempts above it is closest
@@ -320,7 +323,7 @@ def are_above_dividing_amounts(tasks: Ints, amounts: Floats, counts: Ints) -> Bo
     Edge cases: If all amounts of a task are equal, no amount is above the dividing amount.
 
     >>> amounts = np.array([3.0, 1.0, 2.0, 5.0])
-    >>> are_above_dividing_amounts(np.array([0, 0, 0, 1]), amounts, np.ones(4, int)).tolist()
+    >>> are_amounts_above_task_divider(np.array([0, 0, 0, 1]), amounts, np.ones(4, int)).tolist()
     [True, False, False, False]
     """
     order = np.lexsort((amounts, tasks))
@@ -462,9 +465,13 @@ def _change_and_error_if_correlated(means: Floats, split: int) -> tuple[float, f
     lag_1, lag_2, lag_3 = (
         float(residuals[lag:] @ residuals[:-lag]) / square + 2 / runs for lag in (1, 2, 3)
     )
-    r = min(max(lag_1 + runs**-0.5, 0.0), _MAX_RUN_CORRELATION)
+    r = min(max(lag_1 + runs**-0.5, 0.0), _MAX_CONSECUTIVE_RUN_CORRELATION)
     clear = lag_1 > 2 * runs**-0.5 and lag_1 + lag_2 > 0
-    falls = max(r, min((lag_2 + lag_3) / (lag_1 + lag_2), _MAX_RUN_CORRELATION)) if clear else r
+    falls = (
+        max(r, min((lag_2 + lag_3) / (lag_1 + lag_2), _MAX_CONSECUTIVE_RUN_CORRELATION))
+        if clear
+        else r
+    )
     f = (1 + 2 * r / (1 - falls)) * (1 - r) / (1 + r)
     rows = np.stack([np.ones(runs), np.arange(runs) >= split, means - means.mean()], axis=1)
     rows[1:] -= r * rows[:-1]
@@ -509,12 +516,12 @@ def least_detectable_change(
     return float(least)
 
 
-def run_correlation(means: Floats) -> float:
+def lag_1_run_correlation(means: Floats) -> float:
     """The lag-1 correlation of R runs, plus 1/R to correct the bias.
 
     The result is 0 if there are fewer than five runs, or if all runs are equal.
 
-    >>> round(run_correlation(np.array([0.0, 1.0, 2.0, 1.0, 0.0, -1.0, -2.0, -1.0])), 3)
+    >>> round(lag_1_run_correlation(np.array([0.0, 1.0, 2.0, 1.0, 0.0, -1.0, -2.0, -1.0])), 3)
     0.792
     """
     residuals = means - means.mean()
@@ -533,7 +540,7 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     p-value is min(1, 2 min(P(S* ≥ S), P(S* ≤ S))).
 
     n, c : numbers of attempts and of passes, (runs × tasks). For amounts, c is the number of
-        amounts above the dividing amount (`are_above_dividing_amounts`).
+        amounts above the dividing amount (`are_amounts_above_task_divider`).
     start, split, end : runs start … split − 1 are before the split, and runs split … end − 1 are
         after it.
     Accuracy: The absolute error is at most 1e-9.

@@ -25,8 +25,9 @@ _BINOMIAL_HALF_WIDTH_SDS = 12
 # there are more pass counts, every second or third pass count is enough, because a binomial
 # distribution is smooth.
 _MAX_COMPUTED_PASS_COUNTS = 1 << 12
-# Up to _MAX_FULL_TABLE_ATTEMPTS attempts, the metric is computed at all pass counts in one call.
-_MAX_FULL_TABLE_ATTEMPTS = 1 << 16
+# Up to _MAX_FULL_METRIC_TABLE_ATTEMPTS attempts, the metric is computed at all pass counts in one
+# call.
+_MAX_FULL_METRIC_TABLE_ATTEMPTS = 1 << 16
 # In the estimated rate of a task, the overall pass rate has at least the weight of
 # _MIN_PRIOR_STRENGTH attempts.
 _MIN_PRIOR_STRENGTH = 0.02
@@ -208,7 +209,7 @@ def _largest_variance(metric: Metric, n: Ints, low: Floats, high: Floats) -> Flo
 
 @lru_cache(maxsize=256)
 def _variance_by_rate(metric: Metric, size: int) -> Floats:
-    few = size <= _MAX_FULL_TABLE_ATTEMPTS
+    few = size <= _MAX_FULL_METRIC_TABLE_ATTEMPTS
     all_values = metric.values(np.full(size + 1, size), np.arange(size + 1)) if few else None
     variances = []
     for c, share in _pass_distributions(size):

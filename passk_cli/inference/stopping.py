@@ -39,7 +39,7 @@ _TINY, _FEWEST_ZEROS = 1e-300, 0.25
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OptionalStopping:
+class OptionalStoppingEvidence:
     """How sampling seems to have stopped, and what can still be estimated.
 
     kind : FIRST_PASS, ONCE_PASSED or REPLACED.
@@ -48,7 +48,7 @@ class OptionalStopping:
     largest_n : m, the largest number of attempts at a task.
     short_tasks : number of tasks with fewer than m attempts.
     first_attempt_pass_share : share of tasks that pass at the first attempt; None if it is unknown.
-    solved_task_share : share of tasks solved within m attempts.
+    solved_share_of_all_tasks : share of tasks solved within m attempts.
     tasks_continued_after_pass : number of tasks with an attempt that is known to follow a pass.
     """
 
@@ -57,13 +57,13 @@ class OptionalStopping:
     largest_n: int
     short_tasks: int
     first_attempt_pass_share: float | None
-    solved_task_share: float
+    solved_share_of_all_tasks: float
     tasks_continued_after_pass: int = 0
 
 
 def detect_optional_stopping(
     n: Ints, c: Ints, numbered: Ints | None = None, last: Ints | None = None
-) -> OptionalStopping | None:
+) -> OptionalStoppingEvidence | None:
     """How sampling seems to have stopped because of outcomes, or None without a sign of stopping.
 
     n, c : number of attempts in the data (n ≥ 1) and number of passes at each task.
@@ -88,7 +88,7 @@ def detect_optional_stopping(
 
     >>> n, c = np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5)
     >>> evidence = detect_optional_stopping(n, c)
-    >>> shares = evidence.first_attempt_pass_share, evidence.solved_task_share
+    >>> shares = evidence.first_attempt_pass_share, evidence.solved_share_of_all_tasks
     >>> evidence.kind, round(evidence.max_data_probability_if_n_fixed, 6), *shares
     ('first pass', 1.9e-05, 0.04, 0.2)
     >>> detect_optional_stopping(np.full(25, 10), np.arange(25) % 2) is None
@@ -100,7 +100,7 @@ def detect_optional_stopping(
     early, passed = numbered < numbered.max(), last == 1
     if np.any(numbered > n) and early.any() and np.all(passed[early]):
         chance, first = math.exp(_log_fisher_probability(early, passed)), (numbered == 1) & solved
-        return OptionalStopping(
+        return OptionalStoppingEvidence(
             REPLACED, chance, int(numbered.max()), int(early.sum()), float(first.mean()),
             float(solved.mean()),
         )  # fmt: skip
@@ -125,7 +125,7 @@ def detect_optional_stopping(
     at_once = float(np.mean((n == 1) & solved)) if single else None
     kind = FIRST_PASS if single else ONCE_PASSED
     beyond = int(((c > 1) | (solved & (last == 0))).sum())
-    return OptionalStopping(
+    return OptionalStoppingEvidence(
         kind, math.exp(logs), int(n.max()), int(short.sum()), at_once, float(solved.mean()), beyond
     )
 

@@ -3,7 +3,8 @@
 - For Dirichlet weights (Bayesian bootstrap, with or without guard atoms), `dirichlet_quantiles`
   computes one integral along a path through a saddle point. The absolute error of the
   distribution function is below 1e-11 (see `_upper_tail_probabilities_at_zero` for the reason).
-- For multinomial weights (ordinary bootstrap of a mean), `BootstrapDistribution` uses an FFT on a
+- For multinomial weights (ordinary bootstrap of a mean), `OrdinaryBootstrapMeanDistribution` uses
+an FFT on a
   lattice. The distribution is exact to 1e-12 if the values are on a lattice. Other values are
   rounded to a lattice with 4,096 steps per standard error.
 """
@@ -139,7 +140,9 @@ def _quantiles_of_distinct_rows(laws: Floats, shares: Floats) -> Floats:
             a, alpha, b, real = a[wide], alpha[wide], b[wide], real[wide]
             scaled = np.where(real, (a - start[wide, None] * b) / width[wide, None], 0.0)
             p = shares[block[wide]]
-            q[wide] += width[wide] * _scaled_quantiles(scaled, alpha, np.where(real, b, 0.0), p)
+            q[wide] += width[wide] * _quantiles_between_0_and_1(
+                scaled, alpha, np.where(real, b, 0.0), p
+            )
         return q
 
     if len(blocks) == 1:
@@ -153,7 +156,7 @@ def _quantiles_of_distinct_rows(laws: Floats, shares: Floats) -> Floats:
     return q[index.ravel()]
 
 
-def _scaled_quantiles(a: Floats, alpha: Floats, b: Floats, p: Floats) -> Floats:
+def _quantiles_between_0_and_1(a: Floats, alpha: Floats, b: Floats, p: Floats) -> Floats:
     deviate, count = _normal_deviates(p), len(a)
     total = (alpha * b).sum(axis=1)
     mean = (alpha * a).sum(axis=1) / total
@@ -360,14 +363,14 @@ def _saddle_points(d: Floats, alpha: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BootstrapDistribution:
+class OrdinaryBootstrapMeanDistribution:
     """The distribution of the mean of T draws with replacement from T values.
 
     The accuracy is 1e-12 if the values are on a common lattice, for example 0 and 1, or c/n with
     equal n. Other values are rounded to a lattice with 4,096 steps per standard error, with an
     unchanged mean. The rounding changes a quantile by less than 0.001 standard errors.
 
-    >>> means = BootstrapDistribution(np.array([0.0, 0.0, 1.0]))
+    >>> means = OrdinaryBootstrapMeanDistribution(np.array([0.0, 0.0, 1.0]))
     >>> round(means.cdf(0.0), 12) == round((2 / 3) ** 3, 12)
     True
     """

@@ -46,10 +46,10 @@ def first_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) ->
     return chances
 
 
-def attempts_and_passes(start: Ints, passed: Ints) -> tuple[Ints, Ints]:
+def attempts_and_passes_per_task(start: Ints, passed: Ints) -> tuple[Ints, Ints]:
     """The numbers of attempts n and of passes c of each task.
 
-    >>> attempts_and_passes(np.array([0, 3, 4]), np.array([0, 1, 1, 0]))
+    >>> attempts_and_passes_per_task(np.array([0, 3, 4]), np.array([0, 1, 1, 0]))
     (array([3, 1]), array([2, 0]))
     """
     return np.diff(start), np.add.reduceat(passed, start[:-1])

@@ -114,7 +114,7 @@ def _lowest_and_highest_solve_chance(
 class _SubsetSums(NamedTuple):
     cost_sums: Ints
     subset_sizes: Ints
-    subset_shares: Floats
+    share_among_same_size_subsets: Floats
 
 
 class _CellCosts(NamedTuple):
@@ -155,13 +155,13 @@ class _CellCosts(NamedTuple):
         if affordable.any():
             ends = self._exact_fitting_probability(remaining[affordable])
             if ends is None:
-                return self._grid_solve_probability_limits(budget_indices)
+                return self._solve_limits_from_cost_grid(budget_indices)
             low[affordable], high[affordable] = ends
         return low.reshape(shape) @ self.pass_counts_per_cost, high.reshape(
             shape
         ) @ self.pass_counts_per_cost
 
-    def _grid_solve_probability_limits(self, budget_indices: Ints) -> tuple[Floats, Floats]:
+    def _solve_limits_from_cost_grid(self, budget_indices: Ints) -> tuple[Floats, Floats]:
         low, high = np.empty(len(budget_indices)), np.empty(len(budget_indices))
         todo = np.arange(len(budget_indices))
         while len(todo):
@@ -202,18 +202,21 @@ class _CellCosts(NamedTuple):
             for part in (slice(half), slice(half, None))
         )
         sizes = int(failed[:half].sum()), int(failed[half:].sum())
-        weight = _subset_size_pair_weights(self.n, *sizes)
+        weight = _weights_by_half_subset_sizes(self.n, *sizes)
         total = np.zeros(len(remaining))
         for j in np.unique(second.subset_sizes).tolist():
             of_size = second.subset_sizes == j
             up_to = np.concatenate(
-                [[0.0], np.cumsum(first.subset_shares * weight[first.subset_sizes, j])]
+                [
+                    [0.0],
+                    np.cumsum(first.share_among_same_size_subsets * weight[first.subset_sizes, j]),
+                ]
             )
             for rows in row_blocks(len(remaining), int(of_size.sum()), _MAX_BLOCK_VALUES):
                 places = np.searchsorted(
                     first.cost_sums, remaining[rows, None] - second.cost_sums[of_size], side="right"
                 )
-                total[rows] += up_to[places] @ second.subset_shares[of_size]
+                total[rows] += up_to[places] @ second.share_among_same_size_subsets[of_size]
         return total, total
 
     def _grid_fitting_probability(self, remaining: Ints) -> tuple[Floats, Floats]:
@@ -309,7 +312,7 @@ def _subset_sums(costs: Ints, count: Ints, most: int) -> _SubsetSums:
 
 
 @lru_cache(maxsize=1 << 10)
-def _subset_size_pair_weights(n: int, first: int, second: int) -> Floats:
+def _weights_by_half_subset_sizes(n: int, first: int, second: int) -> Floats:
     """The weights C(first, i) C(second, j) / (n C(n−1, i+j)) for all i and j."""
     i, j = np.arange(first + 1)[:, None], np.arange(second + 1)
     logs = log_choose(first, i) + log_choose(second, j) - log_choose(n - 1, i + j)

@@ -50,7 +50,7 @@ def distinct_passing_at_k(
     return np.clip(_expected_distinct_solutions(start, count, passed, k), 0.0, k)
 
 
-def pass_at_k_distinct(
+def pass_at_k_of_distinct_solutions(
     start: Ints, value: NDArray[Any], count: Ints, passed: Ints, k: int
 ) -> Floats:
     """Probability that at least one of k different solutions of a cell passes.
@@ -63,7 +63,7 @@ def pass_at_k_distinct(
     Returns one probability per cell, or NaN if n < k, like pass@k.
 
     >>> bag = np.array([0, 3]), np.arange(3), np.array([8, 1, 1]), np.array([8, 0, 0])
-    >>> [round(float(pass_at_k_distinct(*bag, k)[0]), 6) for k in (1, 2, 3, 10)]
+    >>> [round(float(pass_at_k_of_distinct_solutions(*bag, k)[0]), 6) for k in (1, 2, 3, 10)]
     [0.333333, 0.666667, 1.0, 1.0]
     """
     first = start[:-1]

@@ -28,7 +28,7 @@ def passes_needed(k: int, share: Fraction) -> int:
     return max(1, math.ceil(share * k))
 
 
-def gpass_pairs(n: Ints, c: Ints, k: int, share: Fraction) -> Floats:
+def gpass_per_pair(n: Ints, c: Ints, k: int, share: Fraction) -> Floats:
     """Probability that at least ⌈share · k⌉ of k attempts pass, drawn from n without replacement.
 
     The value is Σ_{j ≥ ⌈share·k⌉} C(c, j) C(n−c, k−j) / C(n, k), the upper tail of a hypergeometric
@@ -40,24 +40,25 @@ def gpass_pairs(n: Ints, c: Ints, k: int, share: Fraction) -> Floats:
     Source: Liu and others 2024, "Are your LLMs capable of stable reasoning?", G-Pass@k.
 
     >>> from fractions import Fraction
-    >>> gpass_pairs(np.array([4]), np.array([2]), 2, Fraction(1, 2)).round(6).tolist()
+    >>> gpass_per_pair(np.array([4]), np.array([2]), 2, Fraction(1, 2)).round(6).tolist()
     [0.833333]
     """
-    return at_least_m_of_k_pairs(n, c, k, passes_needed(k, share))
+    return at_least_m_of_k_per_pair(n, c, k, passes_needed(k, share))
 
 
-def mgpass_pairs(n: Ints, c: Ints, k: int) -> Floats:
+def mgpass_per_pair(n: Ints, c: Ints, k: int) -> Floats:
     """Mean of gpass@k over the shares above one half: (2/k) Σ_{i=⌈k/2⌉+1..k} gpass@k:i/k.
 
     The value equals (2/k) E max(0, X − ⌈k/2⌉), where X is the number of passes among k attempts.
 
-    n, c, k : the same as in `gpass_pairs`. The result has the same accuracy, and is NaN if n < k.
+    n, c, k : the same as in `gpass_per_pair`. The result has the same accuracy, and is NaN if n <
+        k.
     The sum has k − ⌈k/2⌉ terms of at most 1. The maximum of mgpass@k is therefore 1 for even k and
     1 − 1/k for odd k. For
         k = 1, the sum is 0.
     Source: Liu and others 2024, mG-Pass@k.
 
-    >>> mgpass_pairs(np.array([4, 4]), np.array([2, 4]), 2).round(6).tolist()
+    >>> mgpass_per_pair(np.array([4, 4]), np.array([2, 4]), 2).round(6).tolist()
     [0.166667, 1.0]
     """
     half = -(-k // 2)
@@ -67,7 +68,7 @@ def mgpass_pairs(n: Ints, c: Ints, k: int) -> Floats:
     return value
 
 
-def at_least_m_of_k_pairs(n: Ints, c: Ints, k: int, least: int) -> Floats:
+def at_least_m_of_k_per_pair(n: Ints, c: Ints, k: int, least: int) -> Floats:
     """Probability that at least `least` of k attempts pass, drawn from n attempts with c passes."""
     if least == 1:
         return pass_at_k_per_pair(n, c, k)

@@ -61,7 +61,7 @@ def mean_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1
     return np.where(n >= k, mean, np.nan)
 
 
-def median_of_all_scores(
+def median_over_all_attempts(
     start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1
 ) -> Floats:
     """Median score of a cell's attempts; for even n, the mean of the two middle scores.
@@ -70,7 +70,7 @@ def median_of_all_scores(
     Returns one median per cell, or NaN if n < k.
 
     >>> n, passed = np.array([3, 1]), np.array([0, 0])
-    >>> median_of_all_scores(np.array([0, 2]), np.array([1.0, 9.0]), n, passed)
+    >>> median_over_all_attempts(np.array([0, 2]), np.array([1.0, 9.0]), n, passed)
     array([1.])
     """
     total = np.concatenate([[0], np.cumsum(count)])
@@ -82,7 +82,7 @@ def median_of_all_scores(
     return np.where(n >= k, (lower + upper) / 2, np.nan)
 
 
-def mean_per_pass_contributions(
+def ratio_to_pass_rate_contributions(
     start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1
 ) -> Floats:
     """The contribution of each cell to the ratio θ = Σ mean value / Σ pass rate.
@@ -95,8 +95,8 @@ def mean_per_pass_contributions(
     Returns one contribution per cell, or NaN if no attempt of any cell passed.
 
     >>> cells = np.array([0, 1, 2]), np.array([1.0, 3.0]), np.array([1, 2]), np.array([1, 1])
-    >>> (mean_per_pass_contributions(*cells).round(3).tolist(),
-    ...  round(float(mean_per_pass_contributions(*cells).mean()), 3))
+    >>> (ratio_to_pass_rate_contributions(*cells).round(3).tolist(),
+    ...  round(float(ratio_to_pass_rate_contributions(*cells).mean()), 3))
     ([0.444, 4.889], 2.667)
     """
     first = start[:-1]

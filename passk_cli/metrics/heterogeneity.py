@@ -10,8 +10,8 @@ every task would have p = μ.
 
 The k-th power of the estimate of μ is biased upwards. The exact power μ^k is the probability that
 k attempts at k independently drawn tasks all pass. If the tasks are a sample, an unbiased estimator
-of this probability uses k different tasks (`mean_rate_to_the_k_new_tasks`). If the tasks are the
-whole population, the estimator uses tasks drawn with repetition (`mean_rate_to_the_k_these_tasks`).
+of this probability uses k different tasks (`power_of_mean_rate_new_tasks`). If the tasks are the
+whole population, the estimator uses tasks drawn with repetition (`power_of_mean_rate_these_tasks`).
 Source: The definitions are from "Pass@k and Pass^k tell different stories from mean success rate"
 (2025). The unbiased estimators are U-statistics (Hoeffding 1948).
 """
@@ -32,7 +32,7 @@ _BLOCK_TERMS = 1 << 20
 
 
 @dataclass(frozen=True)
-class RateCurves:
+class PassCurvesFromRates:
     """pass@k, pass^k, Δ_k and the coverage deficit of tasks with known success rates, at each k.
 
     The bounds are the largest possible Δ_k and the largest possible deficit for tasks with the same
@@ -43,18 +43,18 @@ class RateCurves:
     pass_hat_k: Floats
     pass_hat_k_heterogeneity_gain: Floats
     max_pass_hat_k_heterogeneity_gain: Floats
-    coverage_deficit: Floats
-    max_pass_at_k_coverage_deficit: Floats
+    pass_at_k_heterogeneity_loss: Floats
+    max_pass_at_k_heterogeneity_loss: Floats
 
 
-def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
+def pass_curves_from_rates(rates: Floats, ks: Ints) -> PassCurvesFromRates:
     """Compute pass@k, pass^k, Δ_k and the coverage deficit from exact success rates.
 
     rates : the success rate of each task, in [0, 1].  ks : values of k, at least 1.
     Negative values of Δ_k and of the deficit are rounding errors, and are set to 0. If all rates
     are equal, Δ_k and the deficit are exactly 0.
 
-    >>> curves = rate_curves(np.array([0.0, 1.0]), np.array([1, 10]))
+    >>> curves = pass_curves_from_rates(np.array([0.0, 1.0]), np.array([1, 10]))
     >>> (curves.pass_hat_k.tolist(), curves.pass_hat_k_heterogeneity_gain.round(6).tolist(),
     ...  curves.max_pass_hat_k_heterogeneity_gain.round(6).tolist())
     ([0.5, 0.5], [0.0, 0.499023], [0.0, 0.499023])
@@ -67,7 +67,7 @@ def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
         fail, even_fail = _mean_power_and_power_of_mean(1.0 - rates, ks[block])
         gains = hat - even, mean - even, fail - even_fail, 1.0 - mean - even_fail
         parts.append([at, hat, *(np.maximum(gain, 0.0) for gain in gains)])
-    return RateCurves(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return PassCurvesFromRates(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def _mean_power_and_power_of_mean(rates: Floats, ks: Ints) -> tuple[Floats, Floats]:
@@ -82,7 +82,7 @@ def _exact_mean_if_all_equal(values: Floats) -> Floats:
     return mean
 
 
-def mean_rate_to_the_k_new_tasks(values: Floats, ks: Ints) -> Floats:
+def power_of_mean_rate_new_tasks(values: Floats, ks: Ints) -> Floats:
     """Unbiased estimate of the k-th power of the mean success rate if the tasks are a sample.
 
     The estimate is the probability that attempts at k different tasks all pass. This probability is
@@ -97,7 +97,7 @@ def mean_rate_to_the_k_new_tasks(values: Floats, ks: Ints) -> Floats:
     Returns one estimate per k, or NaN if k is above the number of tasks (or clusters).
 
     >>> rates, ks = np.array([0.5, 0.5, 1.0]), np.array([1, 3, 4])
-    >>> mean_rate_to_the_k_new_tasks(rates, ks).round(6).tolist()
+    >>> power_of_mean_rate_new_tasks(rates, ks).round(6).tolist()
     [0.666667, 0.25, nan]
     """
     last = min(int(ks.max()), len(values))
@@ -109,7 +109,7 @@ def mean_rate_to_the_k_new_tasks(values: Floats, ks: Ints) -> Floats:
     return np.where(ks <= last, means[np.minimum(ks, last)], np.nan)
 
 
-def mean_rate_to_the_k_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
+def power_of_mean_rate_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
     """Unbiased estimate of the k-th power of the mean success rate of exactly these tasks.
 
     The estimate is the probability that k attempts pass if the task of each attempt is drawn, with
@@ -121,7 +121,7 @@ def mean_rate_to_the_k_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
     Returns one estimate per k, or NaN if k is above the smallest n.
 
     >>> two, ks = np.array([2, 2]), np.array([1, 2])
-    >>> mean_rate_to_the_k_these_tasks(two, np.array([1, 2]), ks).round(9).tolist()
+    >>> power_of_mean_rate_these_tasks(two, np.array([1, 2]), ks).round(9).tolist()
     [0.75, 0.5]
     """
     powers = np.full(len(ks), np.nan)
@@ -197,7 +197,7 @@ def moments_new_tasks(values: Floats) -> RateMoments:
     means over different tasks. Therefore the moments do not include the noise of the attempts.
 
     values : pass^1, pass^2 and pass^3 of each task, (tasks × 3). With clusters, use contributions
-        as in `mean_rate_to_the_k_new_tasks`.
+        as in `power_of_mean_rate_new_tasks`.
     The variance needs 2 tasks and n ≥ 2, and the third moment needs 3 tasks and n ≥ 3. A moment is
     NaN if there are not enough tasks or attempts.
     """
@@ -208,7 +208,7 @@ def moments_new_tasks(values: Floats) -> RateMoments:
     if count > 1:
         across_tasks = first.sum() * second.sum() - (first * second).sum()
         mixed = across_tasks / (count * (count - 1))
-    square, cube = mean_rate_to_the_k_new_tasks(first, np.array([2, 3]))
+    square, cube = power_of_mean_rate_new_tasks(first, np.array([2, 3]))
     return RateMoments(float(mean), float(two - square), float(three - 3 * mixed + 2 * cube))
 
 
@@ -220,7 +220,7 @@ def moments_these_tasks(n: Ints, c: Ints) -> RateMoments:
     """
     first, second, third = (pass_hat_k_per_pair(n, c, k) for k in (1, 2, 3))
     mixed = (first.sum() * second.sum() - (first * second).sum() + third.sum()) / len(n) ** 2
-    square, cube = mean_rate_to_the_k_these_tasks(n, c, np.array([2, 3]))
+    square, cube = power_of_mean_rate_these_tasks(n, c, np.array([2, 3]))
     return RateMoments(
         float(first.mean()),
         float(second.mean() - square),

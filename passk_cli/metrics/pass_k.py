@@ -107,7 +107,7 @@ def pass_hat_k_per_pair(n: Ints, c: Ints, k: int) -> Floats:
     return value
 
 
-def pass_rate_per_pair(n: Ints, c: Ints, k: int, share: object) -> Floats:
+def pass_rate_ignoring_k_and_share(n: Ints, c: Ints, k: int, share: object) -> Floats:
     """Pass rate of each (n, c) pair, for metrics that are known only as a range.
 
     The function ignores `k` and `share`.

@@ -15,13 +15,17 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.errors import ParameterError
 from passk_cli.limits import parse_whole_number
 from passk_cli.metrics.attempt_order import first_at_k
-from passk_cli.metrics.diversity import distinct_at_k, distinct_passing_at_k, pass_at_k_distinct
-from passk_cli.metrics.gpass import gpass_pairs, mgpass_pairs
+from passk_cli.metrics.diversity import (
+    distinct_at_k,
+    distinct_passing_at_k,
+    pass_at_k_of_distinct_solutions,
+)
+from passk_cli.metrics.gpass import gpass_per_pair, mgpass_per_pair
 from passk_cli.metrics.graded import (
     best_at_k,
-    mean_per_pass_contributions,
     mean_score,
-    median_of_all_scores,
+    median_over_all_attempts,
+    ratio_to_pass_rate_contributions,
     worst_at_k,
 )
 from passk_cli.metrics.majority import majority_at_k
@@ -30,7 +34,7 @@ from passk_cli.metrics.pass_k import (
     gain_at_k_per_pair,
     pass_at_k_per_pair,
     pass_hat_k_per_pair,
-    pass_rate_per_pair,
+    pass_rate_ignoring_k_and_share,
     unique_pairs,
 )
 from passk_cli.metrics.polynomials import (
@@ -88,16 +92,17 @@ FAMILIES: dict[str, MetricDefinition] = {
     "pass^": MetricDefinition(
         pass_hat_k_per_pair, "Probability that all of {k} attempts pass.", citation_keys="yao2024"),
     "gpass@": MetricDefinition(
-        gpass_pairs, "Probability that at least {share} of {k} attempts pass.", has_share=True,
+        gpass_per_pair, "Probability that at least {share} of {k} attempts pass.", has_share=True,
         citation_keys="liu2024"),
     "mgpass@": MetricDefinition(
-        mgpass_pairs, "Mean of gpass@{k} over shares from 0.5 to 1.", citation_keys="liu2024",
+        mgpass_per_pair, "Mean of gpass@{k} over shares from 0.5 to 1.", citation_keys="liu2024",
         bounds=lambda k: (0.0, (k - k % 2) / k)),
     "gain@": MetricDefinition(
         gain_at_k_per_pair, "Gain from {k} attempts instead of one: pass@{k} minus pass@1.",
         is_monotone_in_passes=False, citation_keys="chen2021"),
     "cover@": MetricDefinition(
-        pass_rate_per_pair, "Share of tasks with a true success rate of at least {share}.",
+        pass_rate_ignoring_k_and_share,
+        "Share of tasks with a true success rate of at least {share}.",
         has_k=False,
         has_share=True, is_known_only_as_range=True, citation_keys="kiefer1956"),
     "first@": MetricDefinition(
@@ -125,7 +130,7 @@ FAMILIES: dict[str, MetricDefinition] = {
         required_attempt_data="solution", bounds=lambda k: (0.0, float(k)),
         citation_keys="hurlbert1971"),
     "distinct-pass@": MetricDefinition(
-        pass_at_k_distinct, "Probability that one of {k} different solutions passes.",
+        pass_at_k_of_distinct_solutions, "Probability that one of {k} different solutions passes.",
         required_attempt_data="solution", citation_keys="hurlbert1971"),
 }
 # fmt: on
@@ -146,11 +151,14 @@ for _amount, (_unit, _noun) in AMOUNT_UNITS_AND_NOUNS.items():
     _middle = f"Median {_noun} of the attempts at a task, averaged over tasks."
     FAMILIES[_amount] = _mean
     FAMILIES[f"median-{_amount}"] = replace(
-        _mean, value_function=median_of_all_scores, meaning=_middle
+        _mean, value_function=median_over_all_attempts, meaning=_middle
     )
     _spent = f"{_noun.capitalize()} of a solved task: mean {_noun} of an attempt divided by pass@1."
     FAMILIES[f"{_amount}-per-success"] = replace(
-        _mean, value_function=mean_per_pass_contributions, meaning=_spent, is_ratio_of_means=True
+        _mean,
+        value_function=ratio_to_pass_rate_contributions,
+        meaning=_spent,
+        is_ratio_of_means=True,
     )
 USUAL_K = (1, 10, 100)
 # A range such as "1-100" contains at most _MOST_KS values of k.
@@ -435,7 +443,7 @@ def _parse_cover_threshold(name: str, text: str) -> Fraction:
     )
 
 
-def parse_list(text: str) -> tuple[Metric, ...]:
+def parse_metric_list(text: str) -> tuple[Metric, ...]:
     """Parse metrics from a comma-separated list, without repetitions, in the given order."""
     return tuple(dict.fromkeys(parse_metric(part) for part in text.split(",") if part.strip()))
 

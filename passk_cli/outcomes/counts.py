@@ -274,7 +274,7 @@ class Counts:
         all_messages = (*messages, *self.read_facts.messages)
         return replace(self, read_facts=replace(self.read_facts, messages=all_messages))
 
-    def without_group(self, group: str, leave_out: str | None = None) -> Counts:
+    def merged_over_group_column(self, group: str, leave_out: str | None = None) -> Counts:
         """The counts after merging the series that differ only in one group column.
 
         leave_out : a value of the group column.  Cells with this value are dropped before the
@@ -284,7 +284,7 @@ class Counts:
         >>> split = Counts.from_columns(
         ...     [("m", "x"), ("m", "y")], ["a", "b"], np.array([2, 2]), np.array([1, 2]), ("kind",)
         ... )
-        >>> split.without_group("kind", "x").tasks
+        >>> split.merged_over_group_column("kind", "x").tasks
         ('b',)
         """
         place = 1 + self.group_names.index(group)
@@ -462,8 +462,8 @@ class Counts:
         missing = None
         if any(part.missing is not None for part in parts):
             missing = [np.zeros_like(p.n) if p.missing is None else p.missing for p in parts]
-        series = _concatenate_without_merging([(part.series, part.series_codes) for part in parts])
-        tasks = _concatenate_without_merging([(part.tasks, part.task_codes) for part in parts])
+        series = _concatenate_name_codes([(part.series, part.series_codes) for part in parts])
+        tasks = _concatenate_name_codes([(part.tasks, part.task_codes) for part in parts])
         combined = cls.from_codes(
             series,
             tasks,
@@ -509,7 +509,7 @@ class Counts:
         return replace(self, clusters=tuple(clusters[task] for task in self.tasks))
 
 
-def _concatenate_without_merging(
+def _concatenate_name_codes(
     parts: Sequence[tuple[Sequence[Name], Ints]],
 ) -> tuple[list[Name], Ints]:
     offsets = np.cumsum([0, *(len(names) for names, _ in parts)])

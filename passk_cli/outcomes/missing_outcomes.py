@@ -72,7 +72,7 @@ class MissingOutcomeCounts:
         """
         if series[0] not in self.models:
             return None
-        rows = self._rows_of_series(series)
+        rows = self._row_indices_of_series(series)
         missing, attempts = self.missing_counts[rows], self.attempt_counts[rows]
         return int(missing.sum()), int((missing == attempts).sum())
 
@@ -86,10 +86,10 @@ class MissingOutcomeCounts:
         """
         if series[0] not in self.models:
             return 0, 0
-        rows = self._rows_of_series(series)
+        rows = self._row_indices_of_series(series)
         return int(self.missing_counts[rows].sum()), int(self.attempt_counts[rows].sum())
 
-    def _rows_of_series(self, series: Sequence[str]) -> Ints:
+    def _row_indices_of_series(self, series: Sequence[str]) -> Ints:
         rows = self.row_indices_of_model(series[0])
         if len(self.task_and_group_keys[0]) > 1:
             inside = [unit[1:] == tuple(series[1 : len(unit)]) for unit in self.task_and_group_keys]

@@ -18,7 +18,7 @@ class FileFormatAndRoles:
 
     format : name of the format, and how passk recognised the format.
     roles : role (task, outcome, attempt, model, n, c) → the column that has this role.
-    requestable_column_by_role : role (score, answer or solution) → the column with data that a
+    command_data_column_by_role : role (score, answer or solution) → the column with data that a
         command can request.
     """
 
@@ -26,7 +26,7 @@ class FileFormatAndRoles:
     format: str
     roles: dict[str, str]
     unused_columns: tuple[str, ...]
-    requestable_column_by_role: dict[str, str] = field(default_factory=dict)
+    command_data_column_by_role: dict[str, str] = field(default_factory=dict)
     outcome_names: tuple[str, ...] = ()
     columns_from_path: tuple[str, ...] = ()
 
@@ -98,8 +98,8 @@ class ReadFacts:
     suggestion_by_option_value : for each option and each name of a model or task in its value, ""
         if the data contains the name, or else a similar name.
     model_aliases : name of a model in the data → name that replaces it.
-    randomly_ordered_tasks : tasks in the order in which they were sampled at random, if the files
-        contain this order.
+    tasks_in_random_draw_order : tasks in the order in which they were sampled at random, if the
+        files contain this order.
     error_counts_by_model_and_task : number of attempts with an error, and how many of these
         attempts have no outcome.  `error_counts_by_model_and_task` is None if no command requested
         it.
@@ -143,7 +143,7 @@ class ReadFacts:
     left_out_files: tuple[str, ...] = ()
     suggestion_by_option_value: Mapping[tuple[str, str], str] = field(default_factory=dict)
     model_aliases: Mapping[str, str] = field(default_factory=dict)
-    randomly_ordered_tasks: tuple[str, ...] = ()
+    tasks_in_random_draw_order: tuple[str, ...] = ()
     error_counts_by_model_and_task: MissingOutcomeCounts | None = None
     judge_error_counts: tuple[tuple[int, int], ...] = ()
     unlabelled_attempts: tuple[UnlabelledAttempt, ...] = ()
@@ -151,7 +151,7 @@ class ReadFacts:
     benchmark_by_task: Mapping[str, str] = field(default_factory=dict)
     sampled_rows: RowSampleFacts | None = None
 
-    def known_names_in_option(self, option: str) -> list[str]:
+    def option_value_names_in_data(self, option: str) -> list[str]:
         """The names in the value of an option that also occur in the data, for example names of
         tasks."""
         return sorted(

@@ -28,14 +28,14 @@ class OrderedAttempts:
 class ClusterCandidates:
     """The pass rates of sampled tasks, and the columns that may contain clusters of tasks.
 
-    task_pass_rate_deviations : pass rate of each task minus the mean pass rate of the model,
+    task_deviations_from_model_rates : pass rate of each task minus the mean pass rate of the model,
         averaged over models.
-    task_codes_by_cluster_column : name of a column → for each task, the code of its value in the
+    cluster_codes_by_column : name of a column → for each task, the code of its value in the
         column, counted from 0.
     """
 
-    task_pass_rate_deviations: Floats
-    task_codes_by_cluster_column: Mapping[str, Ints]
+    task_deviations_from_model_rates: Floats
+    cluster_codes_by_column: Mapping[str, Ints]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -23,11 +23,11 @@ from passk_cli.pages.views import sections
 from passk_cli.render.csv_json import csv_text, json_text
 from passk_cli.render.style import Style, sentence_text
 from passk_cli.report.data_types import (
-    Panel,
     Report,
+    ReportPagePanel,
     TaskGrid,
+    message_counts_and_changed_options,
     options_signature_line,
-    warnings_and_options_line,
 )
 from passk_cli.report.plot import Plot
 from passk_cli.text import printable, printable_json
@@ -49,7 +49,7 @@ def html(report: Report, style: Style) -> str:
     def draw(plot: Plot) -> Markup:
         return Markup(inline_chart(replace(plot, title="", subtitle=""), style.percent))
 
-    def downloads(panel: Panel) -> list[tuple[str, str]]:
+    def downloads(panel: ReportPagePanel) -> list[tuple[str, str]]:
         """The file suffix and the data URL of each download in a panel."""
         plain = replace(panel.report, messages=report.messages)
         document = printable_json(json.loads(json_text(plain, style)))
@@ -60,7 +60,7 @@ def html(report: Report, style: Style) -> str:
             for n, code in codes.items()
         ]
 
-    style = style.with_typographic_minus
+    style = style.copy_with_typographic_minus
     finding, *further = [sentence_text(sentence, style) for sentence in report.answer] or [""]
     script = hover_script() + _resource_text("page.js").replace('"use strict";\n', "")
     text: str = _template().render(
@@ -71,7 +71,7 @@ def html(report: Report, style: Style) -> str:
         date=page.date,
         sections=sections(page.chapters, style),
         absent=[printable(text) for text in page.omissions],
-        caveats=warnings_and_options_line(report),
+        caveats=message_counts_and_changed_options(report),
         messages=[(m.severity, sentence_text(m.pieces(), style)) for m in report.messages],
         signature=options_signature_line(report) if report.signature else "",
         command=printable(page.command),
@@ -81,13 +81,13 @@ def html(report: Report, style: Style) -> str:
         script=Markup(script),
         drawn=draw,
         board=lambda panel: leaderboard_view(panel.board, style),
-        grid=lambda panel: Markup(task_grid_json(panel.grid)),
+        grid=lambda panel: Markup(model_task_grid_json(panel.grid)),
         downloads=downloads,
     )
     return add_security_policy(text, script)
 
 
-def task_grid_json(grid: TaskGrid) -> str:
+def model_task_grid_json(grid: TaskGrid) -> str:
     """The results of all models at all tasks as JSON for the script of the page.
 
     The results of a model are one string of base-36 codes, which all have the same number of

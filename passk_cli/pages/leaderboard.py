@@ -23,11 +23,11 @@ from passk_cli.text import printable
 _ROOM, _LETTER, _BESIDE = 0.04, 4.5, 2.0
 
 
-class NumberView(NamedTuple):
+class EstimateView(NamedTuple):
     """An estimate for the page template, with texts, a sort key, and positions in the drawing.
 
     interval_positions : positions of the limits on the axis, in percent.
-    dot_positions : positions of the value, or of both ends of a range, in percent.
+    value_point_positions : positions of the value, or of both ends of a range, in percent.
     """
 
     value_text: str
@@ -36,7 +36,7 @@ class NumberView(NamedTuple):
     sort_key: str
     tooltip: str
     interval_positions: tuple[float, float] | None
-    dot_positions: tuple[float, ...]
+    value_point_positions: tuple[float, ...]
 
 
 class MetricView(NamedTuple):
@@ -60,7 +60,7 @@ class RowView(NamedTuple):
 
     model: str
     ranks: tuple[str, ...]
-    numbers: tuple[NumberView, ...]
+    numbers: tuple[EstimateView, ...]
     extra_cells: tuple[str, ...]
 
 
@@ -119,7 +119,7 @@ def leaderboard_view(board: Leaderboard, style: Style) -> LeaderboardView:
 
 def _numbers(
     entry: LeaderboardRow, columns: tuple[Column, ...], axes: list[Axis], style: Style
-) -> Iterator[NumberView]:
+) -> Iterator[EstimateView]:
     for number, column, axis in zip(entry.estimates, columns, axes, strict=True):
         value, limits = cell_parts(number, column, style)
         # Infinite limits are drawn at the end of the axis.
@@ -128,7 +128,7 @@ def _numbers(
             for end in (number.low, number.high, *number.range_ends)
         )
         interval = None if low is None or high is None else (low, high)
-        yield NumberView(
+        yield EstimateView(
             value, limits if interval else "", number.tie_letters,
             "" if number.value is None else repr(float(number.value)), printable(number.reason),
             interval, tuple(dict.fromkeys(end for end in ends if end is not None)),

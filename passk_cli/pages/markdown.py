@@ -25,7 +25,7 @@ def markdown_files(report: Report, style: Style, pictures: str) -> dict[str, byt
     page = report.page
     if page is None:
         raise ValueError("this report cannot be shown as a page")
-    style = style.with_typographic_minus
+    style = style.copy_with_typographic_minus
     files: dict[str, bytes] = {}
     blocks = [
         f"# {escape_markdown(page.title)}",

@@ -11,8 +11,8 @@ from passk_cli.report.data_types import (
     Cell,
     Column,
     Estimate,
-    Panel,
     Report,
+    ReportPagePanel,
     Table,
     TaskGroupChapter,
 )
@@ -59,7 +59,7 @@ class PanelView:
         "-2".
     """
 
-    panel: Panel
+    panel: ReportPagePanel
     anchor: str
     finding: str
     tables: tuple[TableView, ...]
@@ -107,7 +107,7 @@ def sections(page: Sequence[TaskGroupChapter], style: Style) -> tuple[SectionVie
     return tuple(views)
 
 
-def _panel_view(panel: Panel, end: str, style: Style) -> PanelView:
+def _panel_view(panel: ReportPagePanel, end: str, style: Style) -> PanelView:
     # A page has no options, so hints about options are left out. The version appears only once on
     # the page.
     context_parts = (part for part in panel.report.context if isinstance(part, str))

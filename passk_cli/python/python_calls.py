@@ -33,7 +33,7 @@ from passk_cli.suggested_fix import (
 )
 from passk_cli.text import printable
 
-OptionsByName = Mapping[str, DeclaredOption]
+DeclaredOptionsByName = Mapping[str, DeclaredOption]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ class UserPythonCall:
 
 @contextmanager
 def translate_errors_to_python(
-    options: OptionsByName, call: UserPythonCall | None = None
+    options: DeclaredOptionsByName, call: UserPythonCall | None = None
 ) -> Iterator[None]:
     """Write the options in errors as Python keywords, and add notes with Python calls that fix the
     error."""
@@ -155,7 +155,7 @@ def quote_names_with_commas(field: str, value: Any) -> Any:
 
 
 def with_python_fixes(
-    message: Diagnostic, options: OptionsByName, call: UserPythonCall
+    message: Diagnostic, options: DeclaredOptionsByName, call: UserPythonCall
 ) -> Diagnostic:
     """A message with the Python calls that fix the problem."""
     fixes = filter(None, (fix_with_python_keywords(settle, options) for settle in message.fixes))
@@ -164,7 +164,9 @@ def with_python_fixes(
     return replace(message, fixes=settles, remedies=calls)
 
 
-def fix_with_python_keywords(settle: SuggestedFix, options: OptionsByName) -> SuggestedFix | None:
+def fix_with_python_keywords(
+    settle: SuggestedFix, options: DeclaredOptionsByName
+) -> SuggestedFix | None:
     """A fix with its options as Python keywords, or None if an option of the fix has no keyword.
 
     options : options of the function that was called, or an empty dict for a method of Findings.
@@ -189,7 +191,7 @@ _CHART_KEYWORD_BY_OPTION = {"--chart-size": "size", "--highlight": "highlight", 
 
 
 def spell_for_python(
-    item: OptionWithValue | SuggestedFix, options: OptionsByName = MappingProxyType({})
+    item: OptionWithValue | SuggestedFix, options: DeclaredOptionsByName = MappingProxyType({})
 ) -> str:
     """An option in a sentence, or the options of a fix, as Python keywords.
 
@@ -219,7 +221,7 @@ def spell_for_python(
     return f"{field}={_value_literal(value or '')}"
 
 
-def text_for_python(text: str, options: OptionsByName) -> str:
+def text_for_python(text: str, options: DeclaredOptionsByName) -> str:
     """A text in which Python calls replace commands, and Python keywords replace options.
 
     The function leaves out sentences about `passk help`, because Python has no such function.
@@ -252,18 +254,18 @@ def _value_literal(value: str) -> str:
     return python_literal(value, "") if value else ""
 
 
-def _options_by_flag(options: OptionsByName) -> OptionsByName:
+def _options_by_flag(options: DeclaredOptionsByName) -> DeclaredOptionsByName:
     return {**_all_options_by_flag(), **declared_options_by_flag(options.values())}
 
 
 @cache
-def _all_options_by_flag() -> OptionsByName:
+def _all_options_by_flag() -> DeclaredOptionsByName:
     return declared_options_by_flag(
         option for name in COMMANDS for option in load_command(name).options()
     )
 
 
-def call_from_command(line: str, options: OptionsByName) -> str:
+def call_from_command(line: str, options: DeclaredOptionsByName) -> str:
     """A command line as a Python call.
 
     >>> call_from_command("passk estimate runs/*.jsonl -k 1,5 --by temperature", {})

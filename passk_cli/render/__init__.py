@@ -34,8 +34,8 @@ GITHUB_ANNOTATION_WRITER = "passk_cli.render.verdict_formats:github_errors_and_w
 VERDICT_FORMATS = ("junit", "github", "gitlab")
 VERDICT_FORMAT_BY_SUFFIX = {".xml": "junit"}
 # A JSON file is written as a GitLab code-quality report if its name begins with
-# CODE_QUALITY_FILE_PREFIX.
-CODE_QUALITY_FILE_PREFIX = "gl-code-quality"
+# CODE_QUALITY_FILE_NAME_START.
+CODE_QUALITY_FILE_NAME_START = "gl-code-quality"
 FORMAT_BY_SUFFIX = {
     ".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".md": "markdown",
     ".tex": "latex", ".txt": "plain",

@@ -26,8 +26,8 @@ from passk_cli.report.data_types import (
     MethodsText,
     Report,
     Table,
+    message_counts_and_changed_options,
     options_signature_line,
-    warnings_and_options_line,
 )
 from passk_cli.report.phrases import plural
 from passk_cli.text import printable
@@ -56,7 +56,7 @@ _LATEX_ESCAPES = {
 
 def markdown(report: Report, style: Style) -> str:
     """A report as GitHub Markdown, with escaped names."""
-    style = style.with_typographic_minus
+    style = style.copy_with_typographic_minus
     if any(table.visibility == COMMENT for table in report.tables):
         return _pull_request_comment(report, style)
     visible = visible_parts(report, style)
@@ -81,7 +81,7 @@ def caveats_details(report: Report, style: Style) -> str:
         for message in warnings_first(report.messages)
     ]
     signature = [f"- {code_span(options_signature_line(report))}"] if report.signature else []
-    line = warnings_and_options_line(report)
+    line = message_counts_and_changed_options(report)
     return _folded_text(line, _bounded_lines([*lines, *signature])) if line else ""
 
 
@@ -158,12 +158,12 @@ def latex(report: Report, style: Style) -> str:
 
     If a model has several rows, only the first row contains the name of the model.
     """
-    style = style.with_typographic_minus
+    style = style.copy_with_typographic_minus
     visible = visible_parts(report, style)
     lines = [f"% {options_signature_line(report)}"] if report.signature else []
     lines.append(r"% needs \usepackage{booktabs}")
     lines += [f"% {text}"] if (text := visible.answer) else []
-    if line := warnings_and_options_line(report):
+    if line := message_counts_and_changed_options(report):
         messages = [message_line(message, style) for message in warnings_first(report.messages)]
         lines += [f"% {text}" for text in (f"write below the table: {line}", *messages)]
     for table in visible.tables:
@@ -190,7 +190,7 @@ def latex(report: Report, style: Style) -> str:
 
 def html(report: Report, style: Style) -> str:
     """A report as HTML for a notebook: answer, tables, context, messages and signature."""
-    style = style.with_typographic_minus
+    style = style.copy_with_typographic_minus
     visible = visible_parts(report, style)
     blocks = [f"<p>{_escape_html(text)}</p>"] if (text := visible.answer) else []
     for table in visible.tables:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import wrap
 
-from passk_cli.render.style import Style, aligned_columns, pad, visible_parts
+from passk_cli.render.style import Style, headings_and_aligned_cells, pad, visible_parts
 from passk_cli.report.data_types import Report
 from passk_cli.text import display_width, printable
 
@@ -17,7 +17,7 @@ def plain(report: Report, style: Style) -> str:
     blocks = [parts.answer]
     for table in parts.tables:
         columns = []
-        for name, cells in aligned_columns(table, style):
+        for name, cells in headings_and_aligned_cells(table, style):
             texts = [name, *(" ".join(filter(None, cell)) for cell in cells)]
             width = max(map(display_width, texts))
             columns.append([pad(text, width) for text in texts])

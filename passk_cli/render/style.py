@@ -72,7 +72,7 @@ class Style:
     spell_option: Callable[[OptionWithValue | SuggestedFix], str] = str
 
     @property
-    def with_typographic_minus(self) -> Style:
+    def copy_with_typographic_minus(self) -> Style:
         """The style with a typographic minus sign."""
         return replace(self, minus=_PRINTED)
 
@@ -196,7 +196,7 @@ def report_with_answers_as_titles(report: Report, style: Style) -> Report:
     """
 
     def titled(plot: Plot) -> Plot:
-        title = answer_text(replace(report, answer=plot.answer), style.with_typographic_minus)
+        title = answer_text(replace(report, answer=plot.answer), style.copy_with_typographic_minus)
         if not title:
             return plot
         subtitle = " · ".join(filter(None, (plot.title, plot.subtitle)))
@@ -404,7 +404,9 @@ def _is_share(cell: Cell, column: Column) -> bool:
     return isinstance(cell, Limits) or column.kind in ("share", "fine", "given")
 
 
-def aligned_columns(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]]]:
+def headings_and_aligned_cells(
+    table: Table, style: Style
+) -> list[tuple[str, list[tuple[str, str]]]]:
     """The heading and the aligned cells of each column of a table."""
     columns = []
     for place, (name, column) in enumerate(

@@ -23,9 +23,9 @@ from passk_cli.render.interval_strip import NARROWEST_STRIP, strip_column
 from passk_cli.render.style import (
     MAX_SCREEN_ROWS,
     Style,
-    aligned_columns,
     context_line,
     default_messages,
+    headings_and_aligned_cells,
     message_line,
     visible_parts,
 )
@@ -45,7 +45,7 @@ from passk_cli.text import (
 # rich breaks lines even at a no-break space, so passk replaces blanks that must not break by the
 # character _UNBREAKABLE_BLANK_STAND_IN while rich makes the lines.
 _UNBREAKABLE_BLANK_STAND_IN = "\u2800"
-_UNBREAKABLE_BLANK_PATTERN = re.compile(
+_BLANK_TO_KEEP_UNBROKEN_PATTERN = re.compile(
     r"(?<=\d) (?=%|more\b)|(?<=\w) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])"
     r"|(?<=[<=]) (?=\d)|(?<=\bp) (?=[<=] )|(?<=[@^]\d) (?=\d)|(?<=\band) (?=[\d,]+ more\b)"
 )
@@ -73,7 +73,7 @@ _SCREEN_LINES, _ROW_LIMITS = 30, (MAX_SCREEN_ROWS, 13, 9, 5)
 
 def terminal_text(report: Report, style: Style) -> str:
     """A report as text for a terminal: answer, tables, context and signature."""
-    style, width = style.with_typographic_minus, style.terminal_width or 80
+    style, width = style.copy_with_typographic_minus, style.terminal_width or 80
     messages = [message_line(message, style) for message in default_messages(report)[:3]]
     limits = _ROW_LIMITS if style.terminal_width and not style.full else _ROW_LIMITS[:1]
     text = ""
@@ -130,7 +130,7 @@ def _terminal_text(report: Report, style: Style, max_rows: int) -> str:
 
 
 def _with_unbreakable_blanks(text: str) -> str:
-    return _UNBREAKABLE_BLANK_PATTERN.sub(_UNBREAKABLE_BLANK_STAND_IN, text)
+    return _BLANK_TO_KEEP_UNBROKEN_PATTERN.sub(_UNBREAKABLE_BLANK_STAND_IN, text)
 
 
 FormattedColumns = list[tuple[str, list[tuple[str, str]]]]
@@ -174,7 +174,7 @@ def _fit_table(
         columns = _formatted_columns(table, less, few)
     columns = _with_shorter_headings(columns, all_places, width)
     places = _important_columns(table, columns, width, answer)
-    places = _with_shorter_name_lists(columns, table, places, width)
+    places = _places_with_fitting_name_list(columns, table, places, width)
     _cut_names(columns, table, places, width)
     _wrap_widest_column(columns, table, places, width)
     hidden = [table.columns[i].header for i in all_places if i not in places]
@@ -182,7 +182,7 @@ def _fit_table(
 
 
 def _formatted_columns(table: Table, style: Style, stacked: bool) -> FormattedColumns:
-    columns = aligned_columns(table, style)
+    columns = headings_and_aligned_cells(table, style)
     if stacked:
         columns = [
             (name, [(f"{value.strip() if ranged else value}\n{error}".rstrip() if value.strip()
@@ -200,7 +200,7 @@ def _important_columns(
     Important columns identify a row, contain a verdict, or occur in the answer.  Further columns
     are shown if they fit without shortened names.
     """
-    keys, groups = _key_columns(table), _column_groups(table)
+    keys, groups = _key_columns(table), _inseparable_column_groups(table)
     headers = [[table.columns[i].header for i in group] for group in groups]
     mentioned = [
         group for group, names in zip(groups, headers, strict=True)
@@ -279,7 +279,7 @@ def _with_shorter_headings(
     return shorter
 
 
-def _with_shorter_name_lists(
+def _places_with_fitting_name_list(
     columns: FormattedColumns, table: Table, places: list[int], width: int
 ) -> list[int]:
     """The places, with one more column if its lists of names fit with fewer names."""
@@ -329,7 +329,7 @@ def _key_columns(table: Table) -> list[int]:
     return list(range(kinds.index(False) if False in kinds else len(kinds)))
 
 
-def _column_groups(table: Table) -> list[list[int]]:
+def _inseparable_column_groups(table: Table) -> list[list[int]]:
     """Groups of column indices that stay together, without the columns that identify a row.
 
     A verdict or a joined column stays with the column before it.
@@ -346,7 +346,7 @@ def _column_groups(table: Table) -> list[list[int]]:
 def _column_blocks(table: Table, columns: FormattedColumns, width: int) -> list[list[int]]:
     keys = _key_columns(table)
     blocks: list[list[int]] = [[]]
-    for group in _column_groups(table):
+    for group in _inseparable_column_groups(table):
         if blocks[-1] and _total_width(columns, [*keys, *blocks[-1], *group]) > width:
             blocks.append([])
         blocks[-1] += group

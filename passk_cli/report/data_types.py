@@ -211,7 +211,7 @@ class Column:
     example: Any = field(default=None, compare=False, repr=False)
 
     @property
-    def with_example_as_item(self) -> Column:
+    def column_of_example_item(self) -> Column:
         """The column for the documentation, in which `example` is the item of a repeated column."""
         if self.repeated_items is None or self.example is None:
             return self
@@ -411,7 +411,7 @@ class ChangedTaskSentences:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Panel:
+class ReportPagePanel:
     """A part of a report page, with the report of one command and instructions for the reader.
 
     name, title : the anchor of the panel on the page, and the heading of the panel.
@@ -438,7 +438,7 @@ class TaskGroupChapter:
     """
 
     title: str
-    panels: tuple[Panel, ...]
+    panels: tuple[ReportPagePanel, ...]
     answer: tuple[AnswerSentence, ...] = ()
 
 
@@ -489,7 +489,7 @@ class MethodsText:
         return "\n".join(reference.bibtex for reference in self.references.values())
 
 
-class ResultReplacingChecks(NamedTuple):
+class ProvisionalGateResult(NamedTuple):
     """A result that replaces the outcome of all checks, such as "not yet", and its exit code."""
 
     result: str
@@ -526,7 +526,7 @@ class Report:
     exports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     write_command_file: Callable[[], object] | None = None
     answer: tuple[AnswerSentence, ...] = ()
-    provisional: ResultReplacingChecks | None = None
+    provisional: ProvisionalGateResult | None = None
     make_changed_tasks: Callable[[], tuple[ChangedTaskSentences, ...]] = tuple
     further_json_lists_by_name: Mapping[str, Sequence[Mapping[str, Any]]] = field(
         default_factory=dict
@@ -614,7 +614,7 @@ _DATA_OPTION_DEFAULTS = {
 }  # fmt: skip
 
 
-def warnings_and_options_line(report: Report) -> str:
+def message_counts_and_changed_options(report: Report) -> str:
     """A short line about warnings, notes and changed options, such as "1 note · missing fail"."""
     notes = len(report.messages) - len(report.warnings)
     numbers = ((len(report.warnings), "warning"), (notes, "note"))

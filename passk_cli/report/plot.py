@@ -154,7 +154,7 @@ def curves(
         fits the data.
     shares : whether y is a share or a difference of shares, even if `y_domain` is not (0, 1).
     """
-    names = _drop_empty_roles(series=colour, kind=dash, panel=facet, x=x, y=y, low=low, high=high)
+    names = _key_by_used_role(series=colour, kind=dash, panel=facet, x=x, y=y, low=low, high=high)
     dotted = (*points, *hollow)
     shared = {role: name for role, name in names.items() if all(name in row for row in dotted)}
     lines, dots = (
@@ -196,7 +196,7 @@ def forest(
         titles["subtitle"] = " · ".join(filter(None, parts))
         colour, label, facet, head, tail = colour or label, facet, "", "", ""
     # Results with the same unit have a common axis. Without a unit, each metric has its own axis.
-    names = _drop_empty_roles(
+    names = _key_by_used_role(
         label=label, x=value, low=low, high=high, panel=facet, filled=filled, series=colour,
         head=head,
         tail=tail, scale=unit or facet,
@@ -272,7 +272,7 @@ def heat(
     low, high : keys of the left and the right end of the cell.
     value : key of the share, which may be None.
     """
-    names = _drop_empty_roles(label=label, low=low, high=high, y=value, words=words, panel=facet)
+    names = _key_by_used_role(label=label, low=low, high=high, y=value, words=words, panel=facet)
     return _plot("heat", _rows_with_role_keys(rows, names), names, titles)
 
 
@@ -294,7 +294,7 @@ def _setting_of(row: Row) -> tuple[str, ...]:
     return name.parts[1:] if isinstance(name, SeriesName) else ()
 
 
-def _drop_empty_roles(**names: str) -> dict[str, str]:
+def _key_by_used_role(**names: str) -> dict[str, str]:
     return {role: name for role, name in names.items() if name}
 
 

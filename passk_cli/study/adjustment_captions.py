@@ -16,7 +16,7 @@ from passk_cli.study.significance_options import (
     HOLM,
     MIN_P,
     PRIMARY,
-    SECONDARY,
+    SECONDARY_TEST_FAMILY,
     SIGN_FLIP,
     SUISSA_SHUSTER,
     UNADJUSTED,
@@ -53,7 +53,7 @@ class Adjustment:
 
         Neither of the two numbers includes tests of secondary metrics.
         """
-        tests = [c for c in self.comparisons if c.has_p_value and c.family != SECONDARY]
+        tests = [c for c in self.comparisons if c.has_p_value and c.family != SECONDARY_TEST_FAMILY]
         return sum(c.smallest_p <= 1 - self.level + 1e-12 for c in tests), len(tests)
 
     @property
@@ -102,7 +102,7 @@ class Adjustment:
         """The caption about the adjustment, for example "min-P over 28 tests and their
         intervals"."""
         (could, tests), adjust = self.rejectable_and_test_counts, self.name
-        secondary = {c.adjustment for c in self.comparisons if c.family == SECONDARY}
+        secondary = {c.adjustment for c in self.comparisons if c.family == SECONDARY_TEST_FAMILY}
         primary = next((c.first.metric.name for c in self.comparisons if c.family == PRIMARY), "")
         if adjust == UNADJUSTED:
             order = f"; {primary} is primary, other metrics secondary" if secondary else ""

@@ -150,12 +150,12 @@ def join_baseline(counts: Counts, baseline: Counts, label: str) -> tuple[Counts,
     renamed = baseline.with_renamed_series(
         [(name, *s[1:]) for s in baseline.series], baseline.group_names
     )
-    clusters = merged_clusters(counts, baseline, label)
+    clusters = merged_cluster_by_task(counts, baseline, label)
     combined = Counts.concatenate([replace(counts, clusters=None), replace(renamed, clusters=None)])
     return (combined if clusters is None else combined.with_clusters(clusters)), renamed
 
 
-def merged_clusters(counts: Counts, baseline: Counts, label: str) -> dict[str, str] | None:
+def merged_cluster_by_task(counts: Counts, baseline: Counts, label: str) -> dict[str, str] | None:
     """The cluster of each task of the run and the baseline, or None if either has no clusters.
 
     Errors: DataError if a task belongs to different clusters in the run and in the baseline.

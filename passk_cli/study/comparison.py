@@ -471,8 +471,8 @@ def difference_interval_data(
         if confidence.population != NEW_TASKS:
             sides = [side.restrict(c.tasks) for side in (c.first, c.second)]
             within = (
-                sides[0].within_task_variance
-                + c.factor_of_second**2 * sides[1].within_task_variance
+                sides[0].variance_within_each_task
+                + c.factor_of_second**2 * sides[1].variance_within_each_task
             )
             mixed = int((sides[0].mixed_task_mask | sides[1].mixed_task_mask).sum())
             passes = (

@@ -63,7 +63,7 @@ class ModelLackingAttempts(NamedTuple):
 
     expected : number of attempts that the model would have with the usual number of attempts at
         every task.
-    usual_attempts_per_task : number of attempts of the other models at each task.
+    other_models_attempts_per_task : number of attempts of the other models at each task.
     short_tasks, hard_short_task_count : number of tasks with fewer attempts than usual, and number
         of hard tasks with fewer attempts than usual.  A task is hard if the other models' pass rate
         at this task is below the median over all tasks.
@@ -74,7 +74,7 @@ class ModelLackingAttempts(NamedTuple):
     series: tuple[str, ...]
     actual: int
     expected: int
-    usual_attempts_per_task: int
+    other_models_attempts_per_task: int
     hard_short_task_count: int = 0
     short_tasks: int = 0
     hard_complete_task_count: int = 0
@@ -166,7 +166,7 @@ def uneven_attempts_warning(counts: Counts) -> Iterator[Diagnostic]:
         models=[f"{SeriesName(m.series)} ({m.expected - m.actual:,} of {m.expected:,})"
                 for m in lacking],
         names=tuple(dict.fromkeys(m.series[0] for m in lacking)), count=len(lacking),
-        n=first.usual_attempts_per_task,
+        n=first.other_models_attempts_per_task,
         model=SeriesName(first.series), hard=tested.hard_short_task_count, short=tested.short_tasks,
         rest_hard=tested.hard_complete_task_count, rest=tested.complete_task_count,
         p=p_sign_and_number_text(first.p or 0.0),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from passk_cli.errors import ParameterError, raise_for_first_true_condition
+from passk_cli.errors import ParameterError, raise_parameter_error_if_any
 from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
 from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option
@@ -95,7 +95,7 @@ class Confidence:
 
     def require_intervals(self) -> Confidence:
         """Return this object, or raise ParameterError if its interval method is "none"."""
-        raise_for_first_true_condition("invalid-method", (
+        raise_parameter_error_if_any("invalid-method", (
             self.method == "none", OptionWithValue("--interval", "none"),
             "the verdicts of this command need intervals", (SuggestedFix({"--interval": None}),),
         ))  # fmt: skip
@@ -125,7 +125,7 @@ class Confidence:
             )  # fmt: skip
         return self
 
-    def for_metrics(self, metrics: Sequence[Metric]) -> Confidence:
+    def with_methods_for_metrics(self, metrics: Sequence[Metric]) -> Confidence:
         """A copy of this Confidence, with other interval methods for metrics that cannot use the
         main method.
 
@@ -136,7 +136,7 @@ class Confidence:
 
         method = METHODS.get(self.method)
         if method is None:
-            raise_for_first_true_condition("invalid-method", *(
+            raise_parameter_error_if_any("invalid-method", *(
                 (metric.definition.is_known_only_as_range, OptionWithValue("--interval", "none"),
                  f"{metric.name} is a range, which has no standard error",
                  (SuggestedFix({"--interval": None}),))
@@ -173,7 +173,7 @@ class Confidence:
         """
         from passk_cli.inference.intervals import LOGIT_T
 
-        raise_for_first_true_condition(
+        raise_parameter_error_if_any(
             "invalid-method",
             (self.population != NEW_TASKS, OptionWithValue("--population", self.population),
              "estimates corrected by labels are only about new tasks",
@@ -228,7 +228,7 @@ class Confidence:
             uses_default_difference_method=True,
         )
 
-    def for_single_models(self) -> Confidence:
+    def without_difference_method(self) -> Confidence:
         """A copy of this Confidence for single models, without an interval method that is only for
         differences."""
         from passk_cli.inference.intervals import METHODS

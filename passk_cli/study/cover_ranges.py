@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from passk_cli.inference.cover_range import DataNeeded
+from passk_cli.inference.cover_range import DataNeededForPointEstimate
 from passk_cli.report.data_types import AnswerSentence, Limits
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true_sentence, true_sentences
 from passk_cli.study.result import Result
 from passk_cli.study.value_range import (
+    LOWEST_AND_HIGHEST_ANSWERS,
     NO_SHARED_TASK_ANSWERS,
-    VALUE_RANGE_ANSWERS,
-    ValueRange,
+    LowestAndHighestEstimates,
     name_with_groups,
 )
 
 
-class CoverRanges:
+class CoverMetricRanges:
     """The subject of answers about the ranges of one metric.  The ranges are sorted from the
     highest to the lowest range.
 
@@ -53,11 +53,11 @@ class CoverRanges:
             "metric": first.name, "model": name_with_groups(first.series, self.groups),
             "where": self.where,
             "rate": metric.k_and_share_name_suffix if metric else "", "estimate": first.estimate,
-            "limits": limits_without_estimate(first),
+            "limits": range_limits_only(first),
             "rivals": self.models_overlapping_highest_range,
             "count": len(self.models_overlapping_highest_range),
             "last": name_with_groups(last.series, self.groups),
-            "lowest": limits_without_estimate(last),
+            "lowest": range_limits_only(last),
             "open": len(self.open), "models": len(self.facts),
         }  # fmt: skip
         if self.open:
@@ -66,15 +66,15 @@ class CoverRanges:
             cover = widest.values.cover_range(self.study.confidence.level)
             needed = cover.data_needed
             fields |= {
-                "attempts": cover.attempts_at_nine_in_ten_tasks, "ahead": needed.attempts,
+                "attempts": cover.mostly_available_attempt_count, "ahead": needed.attempts,
                 "tasks": needed.tasks,
-                "both": needed == DataNeeded(None, None),
+                "both": needed == DataNeededForPointEstimate(None, None),
                 "widest": name_with_groups(widest.series, self.groups),
             }  # fmt: skip
         return fields
 
 
-def limits_without_estimate(fact: Result) -> Limits:
+def range_limits_only(fact: Result) -> Limits:
     """The limits of a result's range, without the point estimate."""
     return Limits(fact.estimate.low, fact.estimate.high)
 
@@ -115,7 +115,7 @@ TOO_WIDE_RANGES_ANSWER = Answer(
 
 def cover_range_sentences(study: Analysis, facts: Sequence[Result]) -> Iterator[AnswerSentence]:
     """Yield the answers about the results of one metric that gives a range."""
-    covers = CoverRanges(study, facts)
+    covers = CoverMetricRanges(study, facts)
     if covers.facts:
         yield from first_true_sentence(COVER_ANSWERS, covers)
         yield from true_sentences((TOO_WIDE_RANGES_ANSWER,), covers)
@@ -123,5 +123,5 @@ def cover_range_sentences(study: Analysis, facts: Sequence[Result]) -> Iterator[
         yield from first_true_sentence(NO_SHARED_TASK_ANSWERS, study.largest_unsupported_k(facts))
     else:
         yield from first_true_sentence(
-            VALUE_RANGE_ANSWERS, ValueRange(facts, study.counts.group_names)
+            LOWEST_AND_HIGHEST_ANSWERS, LowestAndHighestEstimates(facts, study.counts.group_names)
         )

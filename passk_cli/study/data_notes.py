@@ -27,7 +27,7 @@ from passk_cli.inference.stopping import (
     ONCE_PASSED,
     OPTIONAL_STOPPING_LEVEL,
     REPLACED,
-    OptionalStopping,
+    OptionalStoppingEvidence,
     detect_optional_stopping,
 )
 from passk_cli.outcomes.counts import Counts
@@ -256,7 +256,7 @@ MISSING_SCORES = DiagnosticType(
     example="note[missing-scores]: 3 attempts without a score get the lowest score, like failed"
     " attempts",
 )  # fmt: skip
-MISSING_VALUES_AS_ONE = DiagnosticType(
+MISSING_VALUES_COUNTED_AS_EQUAL = DiagnosticType(
     "missing-values", NOTE,
     "{attempts:attempt} without a {role} {attempts:counts|count} as one {role}",
     meaning="The metric needs a value from every attempt, but some attempts have no value. passk"
@@ -268,7 +268,7 @@ MISSING_VALUES_AS_ONE = DiagnosticType(
 # passk suggests a command with one label per file only if there are at most _MAX_FILES_IN_LABEL_FIX
 # files.
 _MAX_FILES_IN_LABEL_FIX = 6
-_MESSAGES_BY_MISSING_ROLE = {"answer": ATTEMPTS_WITHOUT_ANSWER, "score": MISSING_SCORES}
+_MESSAGE_BY_ROLE_LACKING_VALUES = {"answer": ATTEMPTS_WITHOUT_ANSWER, "score": MISSING_SCORES}
 ONLY_PASSES = DiagnosticType(
     "only-passes", WARNING,
     "all {attempts:attempt} of {model} passed, with {least} to {most} attempts per task",
@@ -479,9 +479,9 @@ _MESSAGES_BY_STOPPING = {
     REPLACED: FAILURES_REPLACED_BY_RETRIES,
 }  # fmt: skip
 STOPPING_MESSAGE_NAMES = tuple(message.name for message in _MESSAGES_BY_STOPPING.values())
-# If the share of missing tasks is at most _MAX_LACKING_SHARE_FOR_NOTE, the message about missing
-# tasks is only a note.
-_MAX_LACKING_SHARE_FOR_NOTE = 0.05
+# If the share of missing tasks is at most _MAX_MISSING_TASK_SHARE_FOR_NOTE, the message about
+# missing tasks is only a note.
+_MAX_MISSING_TASK_SHARE_FOR_NOTE = 0.05
 
 
 def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
@@ -536,7 +536,7 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
             names=[f"{new} counts as {old}" for new, old in facts.model_aliases.items()]
         )
     for option, message in (("--exclude-task", EXCLUDED_TASKS), ("--only-task", CHOSEN_TASKS)):
-        if names := facts.known_names_in_option(option):
+        if names := facts.option_value_names_in_data(option):
             yield message(tasks=len(names), names=names)
     passes = counts.c.sum()
     if facts.threshold is not None and passes in (0, counts.n.sum()):
@@ -588,7 +588,7 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
         if len(columns) > 1:
             yield ROLE_COLUMN_DIFFERS_BETWEEN_FILES(role=role, columns=columns)
         if attempts.valueless:
-            yield _MESSAGES_BY_MISSING_ROLE.get(role, MISSING_VALUES_AS_ONE)(
+            yield _MESSAGE_BY_ROLE_LACKING_VALUES.get(role, MISSING_VALUES_COUNTED_AS_EQUAL)(
                 attempts=attempts.valueless, role=role
             )
     attempt_numbers = (
@@ -636,7 +636,7 @@ def lacking_tasks_message(counts: Counts) -> Iterator[Diagnostic]:
         diagnostic = MODELS_LACK_TASKS(
             lacking=[f"{name} {n:,} of {total:,}" for n, name, total in lacking]
         )
-        few = all(n <= _MAX_LACKING_SHARE_FOR_NOTE * total for n, _, total in lacking)
+        few = all(n <= _MAX_MISSING_TASK_SHARE_FOR_NOTE * total for n, _, total in lacking)
         yield replace(diagnostic, severity=NOTE) if few else diagnostic
 
 
@@ -655,7 +655,7 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
     """One warning for each kind of optional stopping, with numbers about the model that has the
     strongest evidence."""
     by_model = group_by(range(len(counts.series)), lambda s: counts.series[s][0])
-    suspects: list[tuple[OptionalStopping, str, int, float]] = []
+    suspects: list[tuple[OptionalStoppingEvidence, str, int, float]] = []
     tested = 0
     for model, places_of_model in by_model.items():
         places: list[tuple[str, Ints]]
@@ -692,7 +692,7 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
             most=end.largest_n,
             read=rate,
             at_once=end.first_attempt_pass_share,
-            solved=end.solved_task_share,
+            solved=end.solved_share_of_all_tasks,
             beyond=end.tasks_continued_after_pass,
         )
 

@@ -89,12 +89,12 @@ def _warn_of_dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
 def _p_and_order_pattern(start: Ints, passed: Ints) -> tuple[float, str]:
     from passk_cli.inference.stopping import has_optional_stopping
     from passk_cli.metrics.attempt_order import (
-        attempts_and_passes,
+        attempts_and_passes_per_task,
         neighbour_changes,
         trend_scores_and_weights,
     )
 
-    n, c = attempts_and_passes(start, passed)
+    n, c = attempts_and_passes_per_task(start, passed)
     pairs = c * (n - c)
     if not pairs.any():
         return 1.0, ""
@@ -124,15 +124,17 @@ def _p_and_order_pattern(start: Ints, passed: Ints) -> tuple[float, str]:
 def _note_possible_cluster_column(groups: ClusterCandidates) -> Iterator[Diagnostic]:
     from passk_cli.inference.task_groups import group_effect_p
 
-    tests = len(groups.task_codes_by_cluster_column)
+    tests = len(groups.cluster_codes_by_column)
     candidates = [
         (
-            group_effect_p(groups.task_pass_rate_deviations, codes, LARGEST_REPORTED_P / tests)
+            group_effect_p(
+                groups.task_deviations_from_model_rates, codes, LARGEST_REPORTED_P / tests
+            )
             * tests,
             int(codes.max()) + 1,
             name,
         )
-        for name, codes in groups.task_codes_by_cluster_column.items()
+        for name, codes in groups.cluster_codes_by_column.items()
     ]
     p, number, name = min(candidates, key=lambda candidate: (candidate[0], candidate[1]))
     if p <= LARGEST_REPORTED_P + 1e-12:
@@ -140,5 +142,5 @@ def _note_possible_cluster_column(groups: ClusterCandidates) -> Iterator[Diagnos
             column=name,
             p=p_sign_and_number_text(p),
             groups=number,
-            tasks=len(groups.task_pass_rate_deviations),
+            tasks=len(groups.task_deviations_from_model_rates),
         )

@@ -69,14 +69,14 @@ class DuplicateRun(NamedTuple):
         outcomes.
     equal_task_count : number of shared tasks at which the outcomes are equal.
     shared_tasks : number of shared tasks.
-    changed_attempts : number of attempts with a different outcome.
+    changed_attempt_count : number of attempts with a different outcome.
     """
 
     name: str
     original: str
     equal_task_count: int
     shared_tasks: int
-    changed_attempts: int
+    changed_attempt_count: int
 
 
 def detect_copy(
@@ -131,14 +131,14 @@ def _has_many_permutations(n: Ints, c: Ints, pair_count: int) -> bool:
     return ways >= math.log(_MODELS * pair_count)
 
 
-def copied_models(counts: Counts) -> list[DuplicateRun]:
+def copies_among_models(counts: Counts) -> list[DuplicateRun]:
     """The models with the same tasks and almost the same outcomes as an earlier model.
 
     >>> cells = [(m, f"t{t}", 2, t % 3) for m in "ab" for t in range(20)]
     >>> [(copy.name, copy.original,
-    ...     copy.equal_task_count) for copy in copied_models(Counts.from_cells(cells))]
+    ...     copy.equal_task_count) for copy in copies_among_models(Counts.from_cells(cells))]
     [('b', 'a', 20)]
-    >>> copied_models(Counts.from_cells([(m, t, 2, 2) for m in "ab" for t in "xyz"]))
+    >>> copies_among_models(Counts.from_cells([(m, t, 2, 2) for m in "ab" for t in "xyz"]))
     []
     """
     places = group_by(range(len(counts.series)), lambda place: counts.series[place][0])
@@ -199,11 +199,11 @@ def require_no_copies(counts: Counts, models_assumed_different: Collection[str])
 
     named_models : models that the user named.  passk assumes that these models are not copies.
     """
-    for copy in copied_models(counts):
+    for copy in copies_among_models(counts):
         if not {copy.name, copy.original} <= {*models_assumed_different}:
             where = f"all {plural(copy.equal_task_count, 'task')}"
-            if copy.changed_attempts:
-                changed = plural(copy.changed_attempts, "attempt")
+            if copy.changed_attempt_count:
+                changed = plural(copy.changed_attempt_count, "attempt")
                 equal = plural(copy.equal_task_count, "task")
                 where = f"{equal} of {copy.shared_tasks} ({changed} changed)"
             without = [
@@ -226,7 +226,7 @@ def require_no_copies(counts: Counts, models_assumed_different: Collection[str])
 
 def copied_models_warning(counts: Counts) -> Iterator[Diagnostic]:
     """The warning about models that are probably copies of other models."""
-    if copies := copied_models(counts):
+    if copies := copies_among_models(counts):
         (name, model, tasks, shared_tasks, changed), more = copies[0], len(copies) - 1
         yield IDENTICAL_OUTCOMES(
             copy=name, model=model, tasks=tasks, every=shared_tasks, changed=changed, more=more,
@@ -243,7 +243,7 @@ def copied_runs_warning(copies: Iterable[DuplicateRun]) -> Iterator[Diagnostic]:
                          more=len(duplicates) - 1)  # fmt: skip
 
 
-def copies_of_series(
+def copies_in_other_counts(
     counts: Counts, place: int, other_counts: Counts, rivals: Mapping[str, int], name: str
 ) -> Iterator[DuplicateRun]:
     """Yield the series in other counts that have almost the same outcomes as a given series.

@@ -102,18 +102,18 @@ class Flips:
         return once
 
     @property
-    def repeated_task_flip_count(self) -> int:
+    def multi_attempt_flip_count(self) -> int:
         """The number of tasks with more than one attempt that flipped."""
         return int((self.signs[~self.single_attempt_task_mask] != 0).sum())
 
     @property
-    def expected_repeated_task_flips(self) -> float:
+    def expected_multi_attempt_flips(self) -> float:
         """The number of flips that are expected by chance among the tasks with more than one
         attempt."""
         return float(self.chance_flip_probabilities[~self.single_attempt_task_mask].sum())
 
     @cached_property
-    def repeated_task_flip_distribution(self) -> Floats:
+    def multi_attempt_flip_distribution(self) -> Floats:
         """The probabilities that chance causes 0, 1, 2, … flips among the tasks with more than one
         attempt."""
         return poisson_binomial(self.chance_flip_probabilities[~self.single_attempt_task_mask])
@@ -122,14 +122,14 @@ class Flips:
     def chance_flip_range(self) -> tuple[int, int]:
         """The smallest and the largest number of flips that chance explains at the confidence
         level."""
-        return central_range(self.repeated_task_flip_distribution, self.level)
+        return central_range(self.multi_attempt_flip_distribution, self.level)
 
     @property
     def p_of_at_least_as_many_flips(self) -> float:
         """The probability that chance causes at least as many flips as observed, among the tasks
         with more than one attempt."""
         return min(
-            1.0, float(self.repeated_task_flip_distribution[self.repeated_task_flip_count :].sum())
+            1.0, float(self.multi_attempt_flip_distribution[self.multi_attempt_flip_count :].sum())
         )
 
     @property
@@ -145,7 +145,7 @@ class Flips:
         return 2 * len(passes) * mean * (1 - mean)
 
 
-def results_per_shared_task(pairs: Iterable[Flips]) -> list[Result]:
+def pass_rate_changes_per_task(pairs: Iterable[Flips]) -> list[Result]:
     """The change of the pass rate at each shared task of each pair, as one result per task."""
     facts = []
     for flips in pairs:
@@ -188,7 +188,7 @@ def compute_flips_of_pairs(
     >>> counts = Counts.from_cells(cells)
     >>> new, old = NamedSeries(counts, 0, "new"), NamedSeries(counts, 1, "old")
     >>> (flips,) = compute_flips_of_pairs([(new, old)])
-    >>> flips.signs.tolist(), flips.verdicts.tolist(), round(flips.expected_repeated_task_flips, 3)
+    >>> flips.signs.tolist(), flips.verdicts.tolist(), round(flips.expected_multi_attempt_flips, 3)
     ([1, 0], [1, 0], 0.057)
     """
     strips = {id(side.counts): outcome_strips(side.counts) for pair in pairs for side in pair}

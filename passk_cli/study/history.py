@@ -19,21 +19,21 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
+from passk_cli.errors import DataError, ParameterError, raise_parameter_error_if_any
 from passk_cli.files.database import quote_name_if_needed, quote_text
 from passk_cli.files.history import (
     PER_ATTEMPT_LIST_COLUMN_BY_ROLE,
     RESERVED_HISTORY_COLUMNS,
     RUN_DESCRIPTION_COLUMNS,
     SETTINGS_COLUMN,
+    duplicate_run_in_history_error,
     run_file_stem,
-    run_recorded_twice_error,
 )
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_existing_data_argument
 from passk_cli.files.sources.path_templates import is_date_name, run_label_by_file
 from passk_cli.inference.run_effects import (
-    largest_run_difference,
+    largest_run_effect_difference,
     run_and_chance_variances,
     run_effect_variance,
     widen_by_run_effect,
@@ -60,9 +60,10 @@ _MAX_RECORD_FIXES = 3
 _DATE_IN_FILE_NAME_PATTERN = re.compile(
     r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)"
 )
-# `passk record` marks a run that lacks tasks or attempts with the setting INCOMPLETE_SETTING_KEY.
-INCOMPLETE_SETTING_KEY = "incomplete"
-LEFT_OUT_TASKS = DiagnosticType(
+# `passk record` marks a run that lacks tasks or attempts with the setting
+# INCOMPLETE_RUN_SETTING_KEY.
+INCOMPLETE_RUN_SETTING_KEY = "incomplete"
+TASKS_NOT_IN_EVERY_RUN = DiagnosticType(
     "left-out-tasks", NOTE, "passk left out {tasks:task} of {model} that {tasks:is|are} not in"
     " every run",
     SuggestedFix({"--skip-run": "{run}"}, "leaves out the run with the fewest"),
@@ -142,7 +143,7 @@ class RecordedRunIdentity(NamedTuple):
     def complete(self) -> bool:
         """Whether the run is complete.  Every run is complete unless it was recorded as
         incomplete."""
-        return INCOMPLETE_SETTING_KEY not in self.options
+        return INCOMPLETE_RUN_SETTING_KEY not in self.options
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,7 @@ class RunGroup:
         model, notes = " ".join(filter(None, self.series)), list(copied_runs_warning(self.copies))
         if self.dropped_task_count:
             notes.append(
-                LEFT_OUT_TASKS(
+                TASKS_NOT_IN_EVERY_RUN(
                     tasks=self.dropped_task_count, model=model, run=self.run_with_fewest_tasks
                 )
             )
@@ -371,7 +372,7 @@ def _add_amounts(
     return all_runs.with_messages(*notes).with_attempts_from(with_amounts, role)
 
 
-def with_known_amount(counts: Counts, role: str) -> Counts:
+def with_attempts_of_known_amount(counts: Counts, role: str) -> Counts:
     """The counts of only the attempts with a known amount (for example cost), or all counts if
     `role` is ""."""
     if not role:
@@ -455,7 +456,7 @@ def find_run_groups(counts: Counts) -> list[RunGroup]:
         names = [run.run for run, _ in rows]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise run_recorded_twice_error(
+            raise duplicate_run_in_history_error(
                 f"run {twice} of {series[0]}", suite, _files_of_run(counts, twice)
             )
         cells = [counts.slice_of_series(s) for _, s in rows]
@@ -537,7 +538,7 @@ def refuse_same_file(files: Sequence[str], history: str) -> None:
                              " give the result files of the new run")  # fmt: skip
 
 
-def baseline_without_last_runs_error(
+def missing_last_runs_suffix_error(
     read: Callable[..., Counts], baseline: Any
 ) -> ParameterError | None:
     """The error for a baseline that is a history without ":lastN", or None if the baseline is not a
@@ -580,7 +581,7 @@ class RunsWithAmount(NamedTuple):
         """The number of pooled runs of each series."""
         return {series: len(cells) for series, cells in self.pooled_run_cell_indices.items()}
 
-    def with_passes(self, c: Ints) -> RunsWithAmount:
+    def with_replaced_passes(self, c: Ints) -> RunsWithAmount:
         """A copy of these runs with other numbers of passes, for example simulated numbers."""
         setups = {
             s: replace(setup, c=c[setup.cell_indices]) for s, setup in self.run_groups.items()
@@ -654,7 +655,7 @@ class PooledBaseline:
                 at = np.searchsorted(tasks, history.task_codes[cells])
                 passes[rows][at] += c[cells]
         return replace(
-            self, runs_by_amount={**self.runs_by_amount, "": past.with_passes(c)}
+            self, runs_by_amount={**self.runs_by_amount, "": past.with_replaced_passes(c)}
         ), passes
 
     def widen(self, c: Comparison, interval: Interval) -> Interval:
@@ -693,7 +694,7 @@ class PooledBaseline:
         values = values[:, ~np.isnan(values).any(axis=0)]
         if values.shape[1] < 2:
             return math.nan
-        return largest_run_difference(
+        return largest_run_effect_difference(
             run_effect_variance(values),
             past.pooled_run_count_by_series[base],
             len(setup.runs),
@@ -701,7 +702,7 @@ class PooledBaseline:
         )
 
 
-_ACCEPT_FIRST_RUN_FIX = SuggestedFix(
+_FIRST_RUN_OPTION_FIX = SuggestedFix(
     {"--first-run": True}, "accepts a first run, which has no history"
 )
 
@@ -725,7 +726,7 @@ def read_pooled_baseline(
         place = OptionWithValue("--baseline", argument)
         raise DataError(
             place, "there is no such history", name="no-history-yet",
-            settles=[_ACCEPT_FIRST_RUN_FIX],
+            settles=[_FIRST_RUN_OPTION_FIX],
         )  # fmt: skip
     if number < 1:
         problem = "the number of runs must be at least 1, for example :last1"
@@ -741,18 +742,18 @@ def read_pooled_baseline(
             OptionWithValue("--baseline", argument),
             f"this history has the suites {', '.join(suites)}",
             name="no-history-yet" if suite else "no-such-suite",
-            settles=[*settles, *[_ACCEPT_FIRST_RUN_FIX] * bool(suite)],
+            settles=[*settles, *[_FIRST_RUN_OPTION_FIX] * bool(suite)],
         )  # fmt: skip
     suite_name = suite or suites[0]
     names = tuple(name for name in counts.group_names if name not in RUN_AND_SETTINGS_COLUMNS)
-    raise_for_first_true_condition("other-groups", (
+    raise_parameter_error_if_any("other-groups", (
         names != request.by, OptionWithValue("--baseline", argument),
         f"the runs of the history are split by {', '.join(names) or 'nothing'}",
         (SuggestedFix({"--by": names or None}, "splits the new run like the history"),),
     ))  # fmt: skip
     runs_by_amount, pools = {}, {}
     for role in ("", *request.attempts):
-        history = with_known_amount(counts, role)
+        history = with_attempts_of_known_amount(counts, role)
         by_series = {s.series: s for s in find_run_groups(history) if s.suite == suite_name}
         recent = {s: _cells_of_last_runs(history, setup, number) for s, setup in by_series.items()}
         runs_by_amount[role] = RunsWithAmount(history, by_series, recent)

@@ -13,12 +13,12 @@ import numpy as np
 from passk_cli.arrays import Ints, group_pairs
 from passk_cli.inference.integrity import (
     FLAG_LEVEL,
-    CertainTasksTest,
     ClosestPartners,
+    ConstantOutcomeTasksTest,
     EqualTextsTest,
     SelectiveOmissionTest,
-    certain_tasks_test,
     closest_partners,
+    constant_outcome_tasks_test,
     equal_texts_test,
     selective_omission_test,
 )
@@ -26,7 +26,7 @@ from passk_cli.inference.stopping import (
     FIRST_PASS,
     ONCE_PASSED,
     REPLACED,
-    OptionalStopping,
+    OptionalStoppingEvidence,
     detect_optional_stopping,
 )
 from passk_cli.outcomes.counts import Counts
@@ -44,9 +44,9 @@ STOPPED, CERTAIN = "stopped tasks", "certain tasks"
 # passk computes a p-value only if at least the share _MIN_EQUAL_TEXT_SHARE_FOR_TEST of all compared
 # texts is equal.
 _MIN_EQUAL_TEXT_SHARE_FOR_TEST = 0.1
-# Submissions with a p-value below _MAX_P_OF_FIRST_SUBMISSIONS are listed before the original of a
-# copy.
-_MAX_P_OF_FIRST_SUBMISSIONS = 0.05
+# Submissions with a p-value below _MAX_P_TO_LIST_SUBMISSION_FIRST are listed before the original of
+# a copy.
+_MAX_P_TO_LIST_SUBMISSION_FIRST = 0.05
 _PHRASE_BY_STOPPING = {
     FIRST_PASS: "stops at the first pass",
     ONCE_PASSED: "stops after a pass",
@@ -88,22 +88,22 @@ class SubmissionBoard:
         return closest_partners(self.n, self.c)
 
     @cached_property
-    def certain_task_counts(self) -> CertainTasksTest:
+    def certain_task_counts(self) -> ConstantOutcomeTasksTest:
         """For each submission, the number of tasks with a pass rate of 0 or 1."""
-        return certain_tasks_test(self.n, self.c)
+        return constant_outcome_tasks_test(self.n, self.c)
 
     @cached_property
-    def missing_attempt_counts(self) -> SelectiveOmissionTest:
+    def missing_attempts_test(self) -> SelectiveOmissionTest:
         """For each submission, the number of missing attempts that most other submissions have."""
         return selective_omission_test(self.n, self.c)
 
     @cached_property
-    def optional_stopping(self) -> list[OptionalStopping | None]:
+    def optional_stopping(self) -> list[OptionalStoppingEvidence | None]:
         """For each submission, how sampling stopped because of outcomes, or None if sampling did
         not stop because of outcomes."""
         return [*map(self._stopping_of_submission, range(len(self.counts.series)))]
 
-    def _stopping_of_submission(self, place: int) -> OptionalStopping | None:
+    def _stopping_of_submission(self, place: int) -> OptionalStoppingEvidence | None:
         rows, numbers = self.counts.slice_of_series(place), self.counts.attempt_number_facts
         numbering = (
             ()
@@ -119,7 +119,7 @@ class SubmissionBoard:
         )
 
     @cached_property
-    def equal_text_partners(self) -> EqualTextsTest | None:
+    def most_equal_text_partners(self) -> EqualTextsTest | None:
         """For each submission, the other submission with the most equal texts.  The value is None
         if the data contains no texts."""
         counts = self.read_texts() if self.read_texts is not None else None
@@ -214,7 +214,7 @@ class Submission:
             if f.p is not None and not f.is_in_remark_of_other_submission
         ]
         p = min(p_values, default=1.0)
-        return (0 if p < _MAX_P_OF_FIRST_SUBMISSIONS else 1 if self.remarks else 2), p
+        return (0 if p < _MAX_P_TO_LIST_SUBMISSION_FIRST else 1 if self.remarks else 2), p
 
     def _remarks_by_name(self) -> Iterator[tuple[str, SubmissionRemark]]:
         at, board = self.series_index, self.board
@@ -227,10 +227,10 @@ class Submission:
         words = (
             f"agrees with {names[partner]} on {number:,} of {outcomes}; {expected:,.0f} expected"
         )
-        second = bool(pair.has_better_fit_than_partner[at]) and int(pair.partner[partner]) == at
+        second = bool(pair.has_no_worse_difficulty_fit[at]) and int(pair.partner[partner]) == at
         p = float(pair.p[at])
         yield AGREEMENT, SubmissionRemark(number, total, words, p, expected, names[partner], second)
-        texts = board.equal_text_partners
+        texts = board.most_equal_text_partners
         if texts is not None and texts.attempts_with_text[at]:
             closest, number, total = (
                 int(a[at])
@@ -243,15 +243,13 @@ class Submission:
             )
             second = second and p < FLAG_LEVEL and closest == partner
             yield EQUAL_TEXTS, SubmissionRemark(number, total, words, chance, None, name, second)
-        losses = board.missing_attempt_counts
+        losses = board.missing_attempts_test
         if number := int(losses.missing_attempts[at]):
-            words = f"lacks {number:,} of {plural(losses.usual_attempts_of_submission, 'attempt')}"
+            words = f"lacks {number:,} of {plural(losses.usual_attempt_total, 'attempt')}"
             words += ", mostly at tasks that other submissions fail"
             yield (
                 MISSING,
-                SubmissionRemark(
-                    number, losses.usual_attempts_of_submission, words, float(losses.p[at])
-                ),
+                SubmissionRemark(number, losses.usual_attempt_total, words, float(losses.p[at])),
             )
         if (end := board.optional_stopping[at]) is not None:
             tasks, chance = (
@@ -266,7 +264,7 @@ class Submission:
         if total := int(certain.several_attempt_task_counts[at]):
             number, expected = (
                 int(certain.certain_task_counts[at]),
-                float(certain.expected_certain_tasks[at]),
+                float(certain.expected_constant_outcome_tasks[at]),
             )
             words = f"passes all or no attempts at {number:,} of {plural(total, 'task')}"
             words += f"; {expected:,.0f} expected"

@@ -20,7 +20,7 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import FAMILIES, parse_metric
 from passk_cli.report.data_types import MethodsText, Reference
 from passk_cli.report.phrases import count_range, number_range, plural
-from passk_cli.study.metric_selection import truth_labels
+from passk_cli.study.metric_selection import judge_labels_of_each_series
 from passk_cli.study.significance_options import (
     BH,
     BONFERRONI,
@@ -179,7 +179,7 @@ def _labels_sentence(counts: Counts) -> str:
             f" ({passed} false passes among {plural(false, 'failing attempt')}, {failed} false"
             f" failures among {plural(true, 'passing attempt')}){_citation('rogan1978')}."
         )
-    partial = [labels for labels in truth_labels(counts) if not labels.is_complete]
+    partial = [labels for labels in judge_labels_of_each_series(counts) if not labels.is_complete]
     if not partial:
         return ""
     number = sum(int(labels.label_counts.sum()) for labels in partial)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from passk_cli.errors import ParameterError, raise_for_first_true_condition
+from passk_cli.errors import ParameterError, raise_parameter_error_if_any
 from passk_cli.files.roles import TRUTH_ROLE
 from passk_cli.option import Option
 from passk_cli.report.phrases import plural
@@ -40,12 +40,12 @@ def extrapolation_fixes(counts: Counts, k: int, family: str = "pass@") -> list[S
 
 def parse_metrics(value: Any) -> tuple[Metric, ...]:
     """The metrics that a string of names selects, for example "pass@10,pass^4"."""
-    from passk_cli.metrics.registry import parse_list
+    from passk_cli.metrics.registry import parse_metric_list
 
-    return parse_list(",".join(value))
+    return parse_metric_list(",".join(value))
 
 
-def parse_k(value: Any) -> tuple[int, ...]:
+def parse_k_values(value: Any) -> tuple[int, ...]:
     """The values of k that numbers or a string such as "1,10" select."""
     from passk_cli.metrics.registry import parse_ks
 
@@ -54,7 +54,7 @@ def parse_k(value: Any) -> tuple[int, ...]:
 
 def refuse_range_valued_metrics(metrics: Iterable[Metric], option: str) -> None:
     """Raise ParameterError if an option names a metric that gives a range rather than a value."""
-    raise_for_first_true_condition("unknown-metric", *(
+    raise_parameter_error_if_any("unknown-metric", *(
         (metric.definition.is_known_only_as_range, OptionWithValue(option, metric.name),
          "the value of this metric is a range, which only estimate, compare, curve and `gate --min`"
          " support", ())
@@ -103,7 +103,7 @@ class MetricOptions(AttemptCountOptions):
     k: Annotated[tuple[int, ...], Option(
         "-k", "1,10,100",
         "Values of k for pass@k and pass^k.",
-        parse=parse_k,
+        parse=parse_k_values,
         detail="By default, passk uses k = 1, 10 and 100, but leaves out values of k for which"
         " most models do not have enough attempts at every task. With fewer than 10 attempts per"
         " task, passk uses k = 1, 2, 4, … up to the smallest number of attempts.")] = ()
@@ -132,7 +132,15 @@ class MetricOptions(AttemptCountOptions):
         ks, metrics = self.k, tuple(self.metrics)
         if not ks and not metrics:
             most, least = largest_k_of_most_models(counts), int(counts.n.min())
-            most = min([most, *(labels.largest_correctable_k for labels in truth_labels(counts))])
+            most = min(
+                [
+                    most,
+                    *(
+                        labels.largest_correctable_k
+                        for labels in judge_labels_of_each_series(counts)
+                    ),
+                ]
+            )
             most = 1 if counts.read_facts.judge_error_counts else most
             least = min(least, most)
             ks = default_ks(least if least > 1 and most < USUAL_K[1] else most)
@@ -161,7 +169,7 @@ class MetricOptions(AttemptCountOptions):
         return f"pass@{missing[0]} needs {missing[0]} attempts per task" if missing else ""
 
 
-def truth_labels(counts: Counts) -> list[JudgeLabels]:
+def judge_labels_of_each_series(counts: Counts) -> list[JudgeLabels]:
     """The judge labels of each series, or an empty list if the counts have no labels."""
     if TRUTH_ROLE not in counts.attempts:
         return []
@@ -180,7 +188,7 @@ def truth_labels(counts: Counts) -> list[JudgeLabels]:
 def is_corrected_for_judge_errors(counts: Counts) -> bool:
     """Whether passk corrects estimates by a judge's error rates or by labels of some attempts."""
     return bool(counts.read_facts.judge_error_counts) or not all(
-        labels.is_complete for labels in truth_labels(counts)
+        labels.is_complete for labels in judge_labels_of_each_series(counts)
     )
 
 

@@ -34,13 +34,13 @@ from passk_cli.study.paired_significance import (
     run_unadjusted_tests,
     shared_differences,
 )
-from passk_cli.study.ratios import compare_ratios_of_means, refuse_options_for_ratios
+from passk_cli.study.ratios import compare_ratio_metrics, refuse_options_for_ratios
 from passk_cli.study.significance_options import (
     ALL,
     BONFERRONI,
     MIN_P,
     PRIMARY,
-    SECONDARY,
+    SECONDARY_TEST_FAMILY,
     WITHIN,
     ComparisonOptions,
     T,
@@ -72,7 +72,9 @@ def choose_pairs(
     place: dict[SeriesKey, float] = {}
     for (metric, _), rivals in cells.items():
         if metric == values[0].metric:
-            place |= {series: -score for series, score in ranking_score_by_series(rivals).items()}
+            place |= {
+                series: -score for series, score in mean_ranking_score_by_series(rivals).items()
+            }
     if baseline is None:
         sizes = [len(rivals) for rivals in cells.values()]
         refuse_many_pairs(
@@ -122,7 +124,7 @@ def require_several_models(counts: Counts) -> None:
     raise OneModelError(counts, [*_groups_as_models_fix(counts), *([] if has_models else [column])])
 
 
-def ranking_score_by_series(rivals: Sequence[TaskValues]) -> dict[SeriesKey, float]:
+def mean_ranking_score_by_series(rivals: Sequence[TaskValues]) -> dict[SeriesKey, float]:
     """The score of each model, by which models are ranked.  A larger score is better.
 
     If all models have the same tasks, the score is the mean of the task values, with the opposite
@@ -250,7 +252,7 @@ def _test_families(
         return
     metrics = group_by(tested, lambda c: c.first.metric)
     for number, family in enumerate(metrics.values()):
-        yield SECONDARY if number else PRIMARY, family
+        yield SECONDARY_TEST_FAMILY if number else PRIMARY, family
 
 
 def _moderate_variances(
@@ -263,7 +265,7 @@ def _moderate_variances(
     bounded = [entry for entry in bounded if math.isfinite(entry[1].largest_difference)]
     for entries in group_by(bounded, lambda entry: comparisons[entry[0]].first.metric).values():
         parts = group_by(entries, lambda entry: id(entry[1])).values()
-        law = StudentDifferenceDistribution.from_selected_rows(
+        law = StudentDifferenceDistribution.combine_selected_rows(
             [(part[0][1], np.array([row for *_, row in part])) for part in parts]
         ).with_moderated_errors()
         p = law.p().tolist()
@@ -303,7 +305,7 @@ def _adjusted_results(
     laws |= zip(to_draw, draws, strict=True)
     for at, comparisons in enumerate(families):
         if comparisons[0].first.metric.definition.is_ratio_of_means:
-            yield compare_ratios_of_means(comparisons, confidence, rules)
+            yield compare_ratio_metrics(comparisons, confidence, rules)
             continue
         p, equivalence = (
             np.array([getattr(c, name) for c in comparisons]) for name in _P_VALUE_ATTRIBUTES

@@ -17,7 +17,7 @@ from passk_cli.report.data_types import Cell, number_or_range_cell
 from passk_cli.report.phrases import number_range
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.pairwise_tests import BETTER, WORSE, ranking_score_by_series
+from passk_cli.study.pairwise_tests import BETTER, WORSE, mean_ranking_score_by_series
 from passk_cli.study.values import SeriesKey, TaskValues, on_shared_tasks
 
 
@@ -130,7 +130,7 @@ def find_ranks_allowed_by_tests(
     for pairs in cells.values():
         by_series = {rival.series: rival for c in pairs for rival in (c.first, c.second)}
         valued = [rival for rival in by_series.values() if rival.has_values]
-        place_of = ranking_score_by_series(valued)
+        place_of = mean_ranking_score_by_series(valued)
         rivals = sorted(valued, key=lambda rival: (-place_of[rival.series], rival.series))
         if len(rivals) < 2:
             continue

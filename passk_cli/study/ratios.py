@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Ints
-from passk_cli.errors import raise_for_first_true_condition
+from passk_cli.errors import raise_parameter_error_if_any
 from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.cost_per_success import RatioComparison, TaskCosts, compare_costs
 from passk_cli.inference.intervals import FIELLER, Interval
@@ -46,7 +46,7 @@ def compare_costs_per_success(
     )  # fmt: skip
 
 
-def compare_ratios_of_means(
+def compare_ratio_metrics(
     family: Sequence[Comparison], confidence: Confidence, rules: ComparisonOptions
 ) -> list[dict[str, Any]]:
     """For each comparison of a family, the p-value, the adjusted p-value, and the limits of the
@@ -94,7 +94,7 @@ def refuse_options_for_ratios(comparisons: Sequence[Comparison], rules: Comparis
         f"{ratio} is a ratio of means, which has its own test and no values per task; leave out the"
         " metric or the option"
     )
-    raise_for_first_true_condition("invalid-method", *(
+    raise_parameter_error_if_any("invalid-method", *(
         (ratio and value, option, problem, (SuggestedFix({option.option: None}),)) for option, value
         in (
             (OptionWithValue("--test", rules.test), rules.test),

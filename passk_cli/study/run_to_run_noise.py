@@ -71,7 +71,7 @@ class SeriesNoiseEstimator:
         return Estimate(None) if math.isnan(value) else Estimate(value, low=low, high=high)
 
 
-def noise_by_series(counts: Counts, level: float) -> Iterator[SeriesNoiseEstimator]:
+def series_noise_estimators(counts: Counts, level: float) -> Iterator[SeriesNoiseEstimator]:
     """The noise of each series that has a task with at least two attempts.
 
     A series is left out if sampling stopped at the first pass, because the outcomes then determine
@@ -92,7 +92,7 @@ class NoiseSummary:
         measurable = not study.has_missing_outcome_ranges and not is_corrected_for_judge_errors(
             counts
         )
-        all_models = noise_by_series(counts, study.confidence.level) if measurable else ()
+        all_models = series_noise_estimators(counts, study.confidence.level) if measurable else ()
         # A series without flaky tasks would have a noise floor of 0, which is too optimistic.
         noisy = sorted(
             (noise for noise in all_models if noise.flaky_task_count),
@@ -103,7 +103,7 @@ class NoiseSummary:
         self.noisy = noisy if noisy and noisy[-1].noise_floor() < 1 else []
 
     @property
-    def has_single_series(self) -> bool:
+    def has_single_series_in_data(self) -> bool:
         """Whether there is only one series."""
         return len(self.study.counts.series) == 1
 
@@ -118,27 +118,28 @@ class NoiseSummary:
             "model": SeriesName(most.series), "steadiest": SeriesName(least.series),
             "by": self.study.counts.group_names, "flaky": most.flaky_task_count,
             "tasks": len(most.n),
-            "correlation": most.intraclass_correlation.value if self.has_single_series else None,
+            "correlation": most.intraclass_correlation.value if self.has_single_series_in_data
+            else None,
             "several": int(most.repeated_attempt_task_mask.sum()) if (most.n == 1).any() else 0,
         }  # fmt: skip
 
 
-_NOISE_FLOOR_OF_MODELS = Answer(
-    "noise-floor-of-models", lambda noise: noise.noisy and not noise.has_single_series,
+_NOISE_FLOOR_OF_MODELS_ANSWER = Answer(
+    "noise-floor-of-models", lambda noise: noise.noisy and not noise.has_single_series_in_data,
     "Two runs of a model{?by| in one group of {by:and}} differ by up to {floor:=points} by chance"
     " ({level}, one attempt per task{?several|, at the {several:task} with several attempts}).",
 )  # fmt: skip
 NOISE_FLOOR_ANSWERS = (
-    _NOISE_FLOOR_OF_MODELS,
+    _NOISE_FLOOR_OF_MODELS_ANSWER,
     Answer("noise-floor", lambda noise: bool(noise.noisy),
            "Two runs of one attempt per task differ by up to {floor:=points} by chance ({level}"
            "{?several|, at the {several:task} with several attempts}); {flaky} of {tasks:task}"
            " {flaky:is|are} flaky{?correlation|; intraclass correlation {correlation:=score}}."),
 )  # fmt: skip
-# The answers in NOISE_ANSWERS_WITHOUT_FLAKY_COUNT follow a sentence that already contains the
+# The answers in NOISE_ANSWERS_OMITTING_FLAKY_COUNT follow a sentence that already contains the
 # number of flaky tasks.
-NOISE_ANSWERS_WITHOUT_FLAKY_COUNT = (
-    _NOISE_FLOOR_OF_MODELS,
+NOISE_ANSWERS_OMITTING_FLAKY_COUNT = (
+    _NOISE_FLOOR_OF_MODELS_ANSWER,
     Answer("noise-floor-of-tasks", lambda noise: bool(noise.noisy),
            "Two runs of one attempt per task differ by up to {floor:=points} by chance ({level}"
            "{?several|, at the {several:task} with several attempts})"

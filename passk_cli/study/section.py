@@ -194,7 +194,7 @@ def data_field(name: str, meaning: str = "", cell: Callable[[Any], Cell] | None 
 MODEL_COLUMN = Column("model", field_name="model",
     meaning="The model or agent, named like in the files.",
                cell_of_record=lambda record: quote_if_outer_blank(record.series[0]))  # fmt: skip
-AGAINST_COLUMN = Column(
+AGAINST_MODEL_COLUMN = Column(
     "against", meaning="The model with which `model` is compared. Differences are model minus"
     " against.",
     cell_of_record=lambda record: record.against)  # fmt: skip
@@ -339,7 +339,7 @@ def _data_choice_texts(counts: Counts) -> Iterator[str]:
         labels = int(truth.count[labelled].sum())
         yield f"corrected by {plural(labels, 'label')} of {plural(tasks, 'task')}"
     for option, words in (("--exclude-task", "left out"), ("--only-task", "chosen")):
-        if names := facts.known_names_in_option(option):
+        if names := facts.option_value_names_in_data(option):
             yield f"{plural(len(names), 'task')} {words}"
 
 

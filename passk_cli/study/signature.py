@@ -19,8 +19,8 @@ def signature(
     more : further entries that the command adds, for example interval and seed.  Entries with the
         value None are left out.
 
-    >>> from passk_cli.metrics.registry import parse_list
-    >>> metrics = parse_list("pass@1,pass^10,pass@10")
+    >>> from passk_cli.metrics.registry import parse_metric_list
+    >>> metrics = parse_metric_list("pass@1,pass^10,pass@10")
     >>> list(signature(metrics, {"short_tasks": "drop", "by": None}).items())[1:]
     [('metrics', 'pass@1,10 pass^10'), ('short-tasks', 'drop')]
     """
@@ -45,8 +45,8 @@ def signature(
             "path": facts.path_template,
             "passes": ",".join(facts.passing_values), "pool": ",".join(facts.pooled_columns),
             "alias": ",".join(f"{new}={old}" for new, old in facts.model_aliases.items()),
-            "exclude_task": ",".join(facts.known_names_in_option("--exclude-task")),
-            "only_task": ",".join(facts.known_names_in_option("--only-task")),
+            "exclude_task": ",".join(facts.option_value_names_in_data("--exclude-task")),
+            "only_task": ",".join(facts.option_value_names_in_data("--only-task")),
             "where": facts.where_condition or None, "by": ",".join(counts.group_names) or None,
         }  # fmt: skip
     return {

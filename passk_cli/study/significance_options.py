@@ -55,10 +55,15 @@ ADJUSTMENT_NAMES = {
     HOLM: "Holm",
     BH: "Benjamini–Hochberg",
 }
-UNPAIRED_CHOICES = ("drop", "error")
+UNPAIRED_TASK_CHOICES = ("drop", "error")
 FAMILIES = (PRIMARY, ALL) = ("primary", "all")
-SECONDARY = "secondary"
-GATE_RULE_VERDICTS = (PASS, FAIL, UNDECIDED, ERROR) = ("pass", "fail", "undecided", "error")
+SECONDARY_TEST_FAMILY = "secondary"
+POSSIBLE_GATE_RULE_VERDICTS = (PASS, FAIL, UNDECIDED, ERROR) = (
+    "pass",
+    "fail",
+    "undecided",
+    "error",
+)
 # A rule without its baseline, or about a quarantined task, gets the verdict RULE_NOT_JUDGED.
 RULE_NOT_JUDGED = "not judged"
 
@@ -115,7 +120,7 @@ class ComparisonOptions:
         parse=parse_margin)] = 0.0
     unpaired: Annotated[str, Option(
         "--unpaired", help="What to do with tasks that only one of two models"
-        " has", choices=UNPAIRED_CHOICES)] = "drop"
+        " has", choices=UNPAIRED_TASK_CHOICES)] = "drop"
     # fmt: on
 
     def adjustment_without_sign_flips(self) -> str:

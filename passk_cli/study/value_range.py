@@ -32,7 +32,7 @@ class ModelsWithExtremeValue(NamedTuple):
     certain: bool
 
 
-class ValueRange:
+class LowestAndHighestEstimates:
     """The estimates of one metric, with the lowest and the highest value.
 
     The highest of several estimates has no interval, because the interval would not be valid after
@@ -68,7 +68,7 @@ class ValueRange:
 
 
 _MODELS_WITHOUT_VALUE_CLAUSE = "{?without| {metric} cannot be computed for {without}.}"
-VALUE_RANGE_ANSWERS = (
+LOWEST_AND_HIGHEST_ANSWERS = (
     Answer("no-value-of-any", lambda numbers: not numbers.valued,
            "{metric} cannot be computed{?reason|: {reason}}.",
            lambda numbers: {"metric": numbers.metric, "reason": numbers.reason}),
@@ -105,14 +105,19 @@ NO_SHARED_TASK_ANSWERS = (
 
 
 def range_sentence(facts: Sequence[Result], group_names: Sequence[str] = ()) -> AnswerSentence:
-    """The sentence about the lowest and the highest estimate of a metric; see `ValueRange`.
+    """The sentence about the lowest and the highest estimate of a metric; see
+    `LowestAndHighestEstimates`.
 
     >>> numbers = {"a": 0.7, "b": 0.4, "c": 0.4}
     >>> facts = [Result((model,), "pass@1", 1, Estimate(v)) for model, v in numbers.items()]
     >>> range_sentence(facts).fields["lowest"], range_sentence(facts).fields["high"].value
     ('b, c', 0.7)
     """
-    return next(first_true_sentence(VALUE_RANGE_ANSWERS, ValueRange(facts, group_names)))
+    return next(
+        first_true_sentence(
+            LOWEST_AND_HIGHEST_ANSWERS, LowestAndHighestEstimates(facts, group_names)
+        )
+    )
 
 
 def name_with_groups(series: SeriesKey, group_names: Sequence[str], joint: str = ", ") -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, NDArray
-from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
+from passk_cli.errors import DataError, ParameterError, raise_parameter_error_if_any
 from passk_cli.files.request import MISSING_COST_FIXES, MISSING_FIXES
 from passk_cli.files.roles import TRUTH_ROLE
 from passk_cli.inference.bootstrap_weights import fixed_task_bootstrap_means
@@ -34,7 +34,7 @@ from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
 if TYPE_CHECKING:
     from passk_cli.inference.cost_per_success import TaskCosts
-    from passk_cli.inference.cover_range import CoverRange
+    from passk_cli.inference.cover_range import ShareAboveThresholdRange
     from passk_cli.inference.hull_interval import MetricCounts
     from passk_cli.inference.judge_correction import JudgeLabels
 
@@ -205,12 +205,12 @@ class TaskValues:
             a.cell_offsets, a.value, a.count, a.pass_count, self.clusters
         )
 
-    def cover_range(self, level: float) -> CoverRange:
+    def cover_range(self, level: float) -> ShareAboveThresholdRange:
         """The range of a metric such as cover@0.8 that is compatible with the counts."""
-        from passk_cli.inference.cover_range import CoverRange
+        from passk_cli.inference.cover_range import ShareAboveThresholdRange
 
         threshold = float(self.metric.share or 0)
-        return CoverRange(self.n, self.c, threshold, level, self.clusters)
+        return ShareAboveThresholdRange(self.n, self.c, threshold, level, self.clusters)
 
     @property
     def estimate(self) -> Cell:
@@ -246,7 +246,7 @@ class TaskValues:
         )
 
     @property
-    def within_task_variance(self) -> Floats:
+    def variance_within_each_task(self) -> Floats:
         """For each task, the variance of the value over repeated attempts, or NaN if the task has
         at most k attempts."""
         if not self.metric.definition.exchangeable or not self.has_values:
@@ -254,7 +254,7 @@ class TaskValues:
         if self.attempts is None:
             return within_variance(self.metric, self.n, self.c)
         if self.metric.definition.is_ratio_of_means:
-            return self.task_costs.within_task_ratio_variance
+            return self.task_costs.ratio_contribution_variances
         return within_variance_from_attempts(self.metric, self.attempts, self.values)
 
     @property
@@ -313,7 +313,7 @@ class TaskValues:
             lower_bound=low,
             upper_bound=high,
             attempts=self.n if self.metric.k == 1 and self.attempts is None else None,
-            attempt_variances=self.within_task_variance if fixed else None,
+            attempt_variances=self.variance_within_each_task if fixed else None,
             clusters=self.clusters,
             resampled_means=self.simulated_means(confidence) if repeated else None,
             mixed_task_count=int(self.mixed_task_mask.sum()) if fixed else 0,
@@ -389,7 +389,7 @@ def compute_values(
 
             labels = JudgeLabels.from_truth(n, c, truth.slice_cells(rows))
         clusters = cluster_codes(counts, tasks)
-        gaps = _partly_known_amounts(metrics, attempts, int(n.sum())) if attempts else {}
+        gaps = _known_amount_cells_by_role(metrics, attempts, int(n.sum())) if attempts else {}
         computable = [
             metric for metric in metrics if metric.definition.required_attempt_data not in gaps
         ]
@@ -435,7 +435,7 @@ def _values_with_missing_outcomes(
     ]
 
 
-def _partly_known_amounts(
+def _known_amount_cells_by_role(
     metrics: Sequence[Metric], attempts: Mapping[str, AttemptValuesByCell], total: int
 ) -> dict[str, tuple[Ints, Ints, Ints]]:
     for role in {
@@ -494,9 +494,9 @@ def correct_by_labels(judged: TaskValues, labels: JudgeLabels) -> TaskValues:
         judged, labels=labels, uncorrected_values=metric.values(labels.n, labels.c)
     )
     if labels.is_complete:
-        values = metric.values(labels.n, labels.passing_label_counts_by_task)
+        values = metric.values(labels.n, labels.pass_label_counts_by_task)
         return replace(
-            with_labels, c=labels.passing_label_counts_by_task, values=values, hidden_variance=0.0,
+            with_labels, c=labels.pass_label_counts_by_task, values=values, hidden_variance=0.0,
             label_degrees_of_freedom=None,
             labelled_values_near_bound=None
         )  # fmt: skip
@@ -562,7 +562,7 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
     if all missing outcomes pass.
     """
     for metric in metrics:
-        raise_for_first_true_condition(
+        raise_parameter_error_if_any(
             "no-bounds",
             (metric.definition.required_attempt_data, OptionWithValue("--missing", "bounds"),
              f"{metric.name} needs the {metric.definition.required_attempt_data} of each attempt,"

@@ -24,10 +24,10 @@ from passk_cli.errors import ParameterError
 from passk_cli.suggestions import did_you_mean_or_list
 
 TASK_FAMILIES = ("gaussian", "exponential", "power-law")
-# GRID_SCALES and GRID_KS are the scales and values of k in the grid of the article "Scaling Laws
-# for pass@k and temperature" (2025). In the article, the best temperature T* follows a power law if
-# pass@k is in FIT_PASS_AT_K_RANGE.
-GRID_SCALES = tuple(2.0**i for i in range(10))
+# GRID_TASK_SCALES and GRID_KS are the scales and values of k in the grid of the article "Scaling
+# Laws for pass@k and temperature" (2025). In the article, the best temperature T* follows a power
+# law if pass@k is in FIT_PASS_AT_K_RANGE.
+GRID_TASK_SCALES = tuple(2.0**i for i in range(10))
 GRID_KS = (*range(2, 17), *(1 << i for i in range(5, 15)))
 FIT_PASS_AT_K_RANGE = (0.03, 0.98)
 POWER_LAW_FIT_ABOVE_K = 20
@@ -109,14 +109,14 @@ def second_moment_of_generations(temperature: float) -> float:
     return _log_sum_and_second_moment(_checked_positive(temperature))[1]
 
 
-def temperature_at_generation_moment(moment: float) -> float:
+def temperature_at_second_moment(moment: float) -> float:
     """The temperature T at which `second_moment_of_generations` equals `moment`.
 
     For the moment c², the result is the best temperature T* of a single task c. For every k,
     pass@k = 1 − (1−p)^k increases with the success rate p. T* of a single task therefore maximises
     p(c|T) and does not depend on k. The temperature is 0 for a moment of 0.
 
-    >>> [round(temperature_at_generation_moment(moment), 6) for moment in (0, 1, 30**2)]
+    >>> [round(temperature_at_second_moment(moment), 6) for moment in (0, 1, 30**2)]
     [0.0, 1.0, 900.0]
     """
     from scipy.optimize import brentq
@@ -189,7 +189,7 @@ def tasks_of_spread(family: str, spread: float, gamma: float = 2.0) -> ToyTasks:
     if not 0 < gamma <= LARGEST_GAMMA:
         raise ParameterError(f"gamma must be above 0 and at most {LARGEST_GAMMA:g}; got {gamma:g}")
     if family == "gaussian":
-        return gaussian_tasks(math.sqrt(temperature_at_generation_moment(spread**2)))
+        return gaussian_tasks(math.sqrt(temperature_at_second_moment(spread**2)))
     if family == "exponential":
         return exponential_tasks(0.5 / math.asinh(math.sqrt(0.5) / spread))
     c = np.arange(1.0, LARGEST_TASK + 1)
@@ -221,7 +221,7 @@ def expected_pass_at_k(tasks: ToyTasks, k: int, temperature: float) -> float:
     # A task with |c| above `reach` passes with a probability of at most 1e-20.
     reach = math.sqrt(2 * temperature * (math.log(k) + 46))
     reached = slice(0, int(np.searchsorted(tasks.absolute_task_integers, reach, side="right")))
-    failing = _log_failure_probability(tasks.absolute_task_integers[reached], temperature)
+    failing = _log_single_failure_probability(tasks.absolute_task_integers[reached], temperature)
     return -float(tasks.weights[reached] @ np.expm1(k * failing))
 
 
@@ -233,7 +233,7 @@ def best_temperatures(tasks: ToyTasks, ks: Sequence[int]) -> list[BestTemperatur
     easier. The search evaluates pass@k at steps of 0.4 in log T. Near the best step, Brent's method
     finds the zero of the derivative Σ w (1−p)^(k−1) p (c² − E g²). T* is therefore accurate to
     about 1e-12. A search for the maximum would be accurate only to about 1e-6. If all tasks have
-    the same |c|, T* is the same for all k (see `temperature_at_generation_moment`).
+    the same |c|, T* is the same for all k (see `temperature_at_second_moment`).
 
     ks : whole numbers from 1 to 10⁹.
     Errors: ParameterError for a k above 10⁹.
@@ -244,7 +244,7 @@ def best_temperatures(tasks: ToyTasks, ks: Sequence[int]) -> list[BestTemperatur
     if max(ks) > LARGEST_K:
         raise ParameterError(f"k must be at most {LARGEST_K:,} in the toy model; got {max(ks)}")
     c = tasks.absolute_task_integers[tasks.weights > 0]
-    low, high = (temperature_at_generation_moment(float(end) ** 2) for end in (c[0], c[-1]))
+    low, high = (temperature_at_second_moment(float(end) ** 2) for end in (c[0], c[-1]))
     if low == high:
         return [BestTemperature(low, expected_pass_at_k(tasks, k, low)) for k in ks]
     low = low or 0.5 / math.log(1e18 * max(ks))
@@ -335,13 +335,13 @@ def task_sets_at_grid_scales(family: str, gamma: float) -> list[ToyTasks]:
         "exponential": exponential_tasks,
     }
     if family in scaled:
-        return [scaled[family](scale) for scale in GRID_SCALES]
+        return [scaled[family](scale) for scale in GRID_TASK_SCALES]
     sets = []
-    for spread in GRID_SCALES:
+    for spread in GRID_TASK_SCALES:
         try:
             sets.append(tasks_of_spread(family, spread, gamma))
         except ParameterError:
-            if spread == GRID_SCALES[0]:
+            if spread == GRID_TASK_SCALES[0]:
                 raise
     return sets
 
@@ -374,7 +374,7 @@ def _log_sum_and_second_moment(t: float) -> tuple[float, float]:
     return 0.5 * math.log(2 * math.pi * t) + math.log(total), moment
 
 
-def _log_failure_probability(c: Floats, t: float) -> Floats:
+def _log_single_failure_probability(c: Floats, t: float) -> Floats:
     """The logarithm of the failure probability 1 − p(c|T), accurate for p near 0 and near 1."""
     logs = log_probability(c, t)
     above_half = logs > -math.log(2)
@@ -401,7 +401,7 @@ def _refined_best_temperature(tasks: ToyTasks, k: int, scan: Floats, at: int) ->
 
 def _pass_at_k_slope(tasks: ToyTasks, k: int, t: float) -> float:
     logs = log_probability(tasks.absolute_task_integers, t)
-    exponents = logs + (k - 1) * _log_failure_probability(tasks.absolute_task_integers, t)
+    exponents = logs + (k - 1) * _log_single_failure_probability(tasks.absolute_task_integers, t)
     gains = np.exp(exponents - exponents.max()) * (
         tasks.absolute_task_integers**2 - second_moment_of_generations(t)
     )

@@ -122,10 +122,11 @@ def test_every_column_of_a_table_has_a_name_and_a_meaning_without_data(name: str
     for section in load_command(name).runner_class.sections:
         for column in section.columns:
             if (column.header or column.field_name) not in fields:
-                assert column.with_example_as_item.meaning, column
+                assert column.column_of_example_item.meaning, column
                 assert (
                     "{"
-                    not in column.with_example_as_item.header + column.with_example_as_item.meaning
+                    not in column.column_of_example_item.header
+                    + column.column_of_example_item.meaning
                 ), column
 
 

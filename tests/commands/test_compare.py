@@ -558,7 +558,7 @@ def test_ranks_and_best() -> None:
 
 def test_more_pairs_than_can_be_compared_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {"model": list("abcd"), "task": ["t"] * 4, "n": [2] * 4, "c": [0, 1, 1, 2]}
-    monkeypatch.setattr(limits, "MOST_PAIRS", 5)
+    monkeypatch.setattr(limits, "MOST_MODEL_DIFFERENCES", 5)
     with pytest.raises(
         ParameterError,
         match=r"4 models have 6 pairwise differences, but passk compares at most 5; .*baseline",

@@ -55,7 +55,7 @@ def test_every_name_of_an_error_is_declared() -> None:
     names |= {
         node.args[0].value
         for called, node in calls()
-        if called == "raise_for_first_true_condition" and isinstance(node.args[0], ast.Constant)
+        if called == "raise_parameter_error_if_any" and isinstance(node.args[0], ast.Constant)
     }
     names |= {
         error.name for error in (DataError, FileWithoutResultsError, ParameterError, PasskError)

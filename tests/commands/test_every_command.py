@@ -24,7 +24,7 @@ from passk_cli.cli.output import output_option_groups
 from passk_cli.commands import COMMANDS as EVERY
 from passk_cli.commands.command import load_command
 from passk_cli.commands.runner import command_report
-from passk_cli.files.attempts.prices import Price
+from passk_cli.files.attempts.prices import PricesPerMillionTokens
 from passk_cli.files.request import RESERVED_OUTPUT_COLUMNS, Request
 from passk_cli.option import DeclaredOption, Option, load_object, options_by_field
 from passk_cli.render import VERDICT_FORMATS, WRITER_BY_FORMAT
@@ -152,7 +152,7 @@ READING: dict[str, tuple[Any, Any]] = {
     "threshold": (0.5, (0.5,)),
     "missing": ("drop", "drop"),
     "missing_cost": ("drop", "drop"),
-    "price": ({"m": {"input": 1, "output": 2}}, {"m": Price(1.0, 2.0)}),
+    "price": ({"m": {"input": 1, "output": 2}}, {"m": PricesPerMillionTokens(1.0, 2.0)}),
     "passes": ("i", ("i",)),
     "fails": ("j", ("j",)),
     "duplicates": ("first", "first"),

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import passk_cli
-from passk_cli.commands.formats.view import KnownFormat, known_formats
+from passk_cli.commands.formats.view import RecognisedFormat, recognised_formats
 from passk_cli.files.formats import FORMAT_NAMES, FORMATS
 from passk_cli.files.request import SPECIFICATION_BY_TABLE_FORMAT
 from tests.conftest import Passk, mark_long_except, records
@@ -44,8 +44,8 @@ def test_it_takes_no_data(passk: Passk) -> None:
         passk_cli.formats("csv", [])  # type: ignore[call-arg]
 
 
-def of_format(name: str) -> KnownFormat:
-    return next(row for row in known_formats() if row.name == name)
+def of_format(name: str) -> RecognisedFormat:
+    return next(row for row in recognised_formats() if row.name == name)
 
 
 @pytest.mark.parametrize("name", mark_long_except(FORMAT_NAMES, *FORMAT_NAMES[::5]))

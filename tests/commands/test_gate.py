@@ -449,9 +449,7 @@ def test_sides() -> None:
         "fewer attempts than in the baseline at 1 task (2 of 3)",
         "4 attempts per task at the tasks that the baseline lacks",
     ]
-    assert (
-        BaselineMatch.without_baseline(new).coverage_of_all_candidates_tasks(("z",)).expected == 2
-    )
+    assert BaselineMatch.without_baseline(new).coverage_of_group_tasks(("z",)).expected == 2
     assert BaselineMatch.without_baseline(new).coverage(("z",)) is None
     names = BaselineMatch.with_model_as_baseline(new, "m")
     assert (names.series, names.base_series(("z",))) == ([("z",)], ("m",))

@@ -93,7 +93,7 @@ def test_false_alarms_and_power_by_enumeration() -> None:
     setting = replace(
         setting, new_run_rates=np.full_like(setting.new_run_rates, setting.new_run_rates[0].mean())
     )
-    odds, _ = setting.unchanged_rates_and_gate_failures
+    odds, _ = setting.verdict_rates_and_gate_failures
     (first, *_) = odds
     rate = setting.new_run_rates[0, 0]
     exact = binom.cdf(np.ceil(0.5 * 2000 - 1e-9) - 1, 2000, rate)
@@ -121,7 +121,7 @@ def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.Monke
     )
     (odds,), (predicted,) = (
         simulation_setup(first, rules, "pass", predictive=item)
-        .unchanged_rates_and_gate_failures[0]
+        .verdict_rates_and_gate_failures[0]
         .values()
         for item in (False, True)
     )
@@ -153,7 +153,7 @@ def test_the_spread_of_the_rates_is_taken_a_standard_error_larger_than_it_was_se
     """Two sets of rates, one of which fails twice in ten: 1 of 90 pairs, and √1 + 1 more."""
     assert VerdictRates.from_runs(
         [True, False, True, False, *[False] * 16], 0, 2
-    ).failing_pair_share == pytest.approx(3 / 90)
+    ).both_of_pair_failing_share == pytest.approx(3 / 90)
 
 
 def document(passk: Passk, *arguments: object) -> dict[str, Any]:

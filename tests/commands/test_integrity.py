@@ -12,7 +12,7 @@ import pytest
 
 import passk_cli
 from passk_cli.commands.compare.integrity import LazySubmissions
-from passk_cli.report.data_types import Panel
+from passk_cli.report.data_types import ReportPagePanel
 from tests.conftest import Passk
 
 TASKS, MODELS = 60, 8
@@ -52,7 +52,7 @@ def integrity(findings: passk_cli.Findings) -> list[dict[str, Any]]:
     return [dict(zip(heads, row, strict=True)) for row in table.rows]
 
 
-def panel_of(findings: passk_cli.Findings) -> Panel:
+def panel_of(findings: passk_cli.Findings) -> ReportPagePanel:
     page = findings.report.page
     assert page is not None
     (panel,) = (p for section in page.chapters for p in section.panels if p.name == "integrity")

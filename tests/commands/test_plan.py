@@ -15,14 +15,14 @@ import pytest
 import passk_cli
 from passk_cli import limits
 from passk_cli.api import read
-from passk_cli.commands.plan.interval_widths import guard_widths
+from passk_cli.commands.plan.interval_widths import guard_interval_widths
 from passk_cli.commands.plan.parameters import parse_attempt_counts, parse_tasks
 from passk_cli.commands.plan.view import PlanRunner
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.design import AssumedMetricMoments, BetaRates, PilotEstimate
 from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.power import PairedTest, half_lattice_distance
-from passk_cli.metrics.registry import parse_list, parse_metric
+from passk_cli.metrics.registry import parse_metric, parse_metric_list
 from passk_cli.option import load_object
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import WRITER_BY_FORMAT
@@ -63,11 +63,11 @@ def remarks(report: Report, title: str = "") -> dict[str, str]:
 
 def assumed(metrics: str = "pass@1", rates: BetaRates = RATES, **aims: Any) -> Report:
     plan = PlanRunner(mean=rates.mean, spread=rates.spread, **aims)
-    return plan.report_from_assumptions(parse_list(metrics))
+    return plan.report_from_assumptions(parse_metric_list(metrics))
 
 
 def piloted(counts: Counts, metrics: str, short_tasks: str = "empty", **aims: Any) -> Report:
-    study = Analysis(counts, parse_list(metrics), short_tasks=short_tasks)
+    study = Analysis(counts, parse_metric_list(metrics), short_tasks=short_tasks)
     return PlanRunner(**aims).report(study)
 
 
@@ -78,7 +78,7 @@ def test_one_attempt_per_task_by_hand() -> None:
     assert row["se"] == pytest.approx(se)
     # The guard interval is a little wider than the normal one, 3.92 standard errors.
     assert row["width"] == pytest.approx(2 * NormalDist().inv_cdf(0.975) * se, rel=0.03)
-    width = guard_widths(np.array([0.0, 1.0]), np.array([0.4, 0.6]), 200)
+    width = guard_interval_widths(np.array([0.0, 1.0]), np.array([0.4, 0.6]), 200)
     assert row["width"] == pytest.approx(width, rel=1e-14)
     assert (row["attempts_in_all"], row["cost"], row["source"]) == (200, 100.0, "assumed")
     # Var of a difference: 2 (0.24 − 0.5 · 0.3²), less where the models are apart; McNemar's
@@ -95,13 +95,13 @@ def test_width_is_that_of_the_interval_of_the_expected_sample() -> None:
     limits = interval(IntervalData(np.repeat([0.0, 1.0], 10)), "guard")
     expected = float(limits.high or 0) - float(limits.low or 0)
     halves = np.array([0.5, 0.5])
-    assert guard_widths(np.array([0.0, 1.0]), halves, 20) == pytest.approx(expected)
+    assert guard_interval_widths(np.array([0.0, 1.0]), halves, 20) == pytest.approx(expected)
     # Fewer independent tasks; values closer together; a rare pass; nothing that varies.
-    assert guard_widths(np.array([0.0, 1.0]), halves, 20, variance=0.5) > expected
-    assert guard_widths(np.array([0.0, 1.0]), halves, 20, variance=0.1) < expected
-    rare = guard_widths(np.array([0.0, 1.0]), np.array([0.999, 0.001]), 3)
+    assert guard_interval_widths(np.array([0.0, 1.0]), halves, 20, variance=0.5) > expected
+    assert guard_interval_widths(np.array([0.0, 1.0]), halves, 20, variance=0.1) < expected
+    rare = guard_interval_widths(np.array([0.0, 1.0]), np.array([0.999, 0.001]), 3)
     assert 0.6 < rare < 1
-    assert 0 < guard_widths(np.array([1.0]), np.array([1.0]), 50) < 0.08
+    assert 0 < guard_interval_widths(np.array([1.0]), np.array([1.0]), 50) < 0.08
 
 
 @pytest.mark.parametrize("mean", [0.05, 0.5, 0.95])
@@ -162,7 +162,7 @@ def test_one_attempt_at_as_many_tasks_as_there_are_is_best() -> None:
 def test_best_split_against_every_split(rates: BetaRates) -> None:
     names = "pass@1,pass@5,pass^3"
     report = assumed(names, rates, budget=600, max_tasks="90")
-    for metric in parse_list(names):
+    for metric in parse_metric_list(names):
         values = AssumedMetricMoments(metric, rates)
         all_values = [
             math.sqrt(values.variance(n) / min(600 // n, 90)) for n in range(metric.k, 301)
@@ -220,7 +220,7 @@ def test_other_metrics_of_counts() -> None:
         step = half_lattice_distance(n, 4) if metric.family == "gpass@" else 0.0
         variance = 2 * (values.variance(n) - 0.5 * values.between_variance)
         test = PairedTest(
-            variance, continuity_correction=step, decrease_per_squared_difference=1 / (4 * odds)
+            variance, continuity_correction=step, variance_drop_per_squared_effect=1 / (4 * odds)
         )
         assert test.power(least, 100) == pytest.approx(0.8)
 
@@ -692,7 +692,7 @@ def test_the_most_tasks_are_a_number_or_those_of_the_pilot(passk: Passk) -> None
 def test_too_many_models_for_pairs(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "MOST_PAIRS", 2)
+    monkeypatch.setattr(limits, "MOST_MODEL_DIFFERENCES", 2)
     models = (f"m{i},t{t},4,{(i + t) % 3 + 1}" for i in range(3) for t in range(4))
     (tmp_path / "p.csv").write_text("model,task,n,c\n" + "\n".join(models))
     result = passk("plan", tmp_path / "p.csv", "-k", "1")

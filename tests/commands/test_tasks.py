@@ -38,7 +38,9 @@ def test_golden(golden: Golden, name: str) -> None:
 def test_classes_say_what_attempts_show() -> None:
     cells = [("a", "t1", 3, 3), ("a", "t2", 3, 0), ("a", "t3", 3, 1), ("b", "t4", 1, 1)]
     (rates,) = task_rate_matrices(Counts.from_cells(cells))
-    first, second = ([TASK_CLASSES[code] for code in codes] for codes in rates.class_codes)
+    first, second = (
+        [TASK_CLASSES[code] for code in codes] for codes in rates.model_task_class_codes
+    )
     assert first == ["passed every attempt", "failed every attempt", "flaky", "missing"]
     assert second == [*["missing"] * 3, "passed every attempt"]
     assert np.isnan(rates.rates[0, 3])
@@ -134,7 +136,7 @@ def test_one_attempt_each_does_not_tell_what_chance_makes() -> None:
     )
     assert (
         flips.flip_count,
-        flips.expected_repeated_task_flips,
+        flips.expected_multi_attempt_flips,
         flips.max_expected_single_attempt_flips,
     ) == (2, 0.0, 2.0)
     with pytest.warns(passk_cli.PasskWarning, match="no single task can be significant"):

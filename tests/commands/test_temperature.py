@@ -18,7 +18,7 @@ from passk_cli.commands.temperature.toy import DEFAULT_KS, fit_report, toy_repor
 from passk_cli.commands.temperature.view import TemperatureRunner
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.sources.path_templates import PathTemplate, template_and_temperature
-from passk_cli.metrics.registry import parse_list
+from passk_cli.metrics.registry import parse_metric_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import style
 from passk_cli.report.data_types import Estimate, PhraseCell, Report
@@ -42,7 +42,7 @@ FEW = Confidence(resamples=2000)
 
 def answer(counts: Counts, metrics: str, confidence: Confidence = FEW) -> Report:
     """The report on these metrics by temperature."""
-    study = Analysis(counts, parse_list(metrics), confidence, ComparisonOptions(family=ALL))
+    study = Analysis(counts, parse_metric_list(metrics), confidence, ComparisonOptions(family=ALL))
     return TemperatureRunner().report(study)
 
 
@@ -88,7 +88,7 @@ def test_the_verdict_is_that_of_p_where_the_interval_disagrees() -> None:
     cells = [("m", "0.2", name, 4, c) for name, c, _ in tasks]
     cells += [("m", "0.8", name, 4, c) for name, _, c in tasks]
     study = Analysis(
-        counts_of(cells), parse_list("pass@1,pass@2"), FEW, ComparisonOptions(family=ALL)
+        counts_of(cells), parse_metric_list("pass@1,pass@2"), FEW, ComparisonOptions(family=ALL)
     )
     assert "verdicts-by-p" not in named(TemperatureRunner().report(study))
     study = replace(study, comparison_options=replace(study.comparison_options, adjust="holm"))

@@ -79,7 +79,9 @@ def test_many_short_files_are_one_table(
             (tmp_path / folder / f"{number}.{suffix}").write_text(text)
     if count > 300:
         monkeypatch.setattr(
-            schema_detection, "detect_layout", lambda *_, **__: pytest.fail("a file by itself")
+            schema_detection,
+            "detect_storage_layout",
+            lambda *_, **__: pytest.fail("a file by itself"),
         )
     for folder in ("records", "arrays", "lines"):
         assert cells(tmp_path / folder) == {("m", f"t{i}"): (2, 2) for i in range(count // 2)}

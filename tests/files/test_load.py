@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from passk_cli import DataError, ParameterError, PasskWarning, read
-from passk_cli.files.reading.schema_detection import detect_layout
+from passk_cli.files.reading.schema_detection import detect_storage_layout
 from passk_cli.files.roles import (
     ENDED_WITHOUT_VERDICT_WORDS,
     FAIL_WORDS,
@@ -147,7 +147,7 @@ def test_unicode_line_separators_do_not_end_a_line_of_json(write: Write, mark: s
 def test_unicode_line_separators_do_not_end_a_row_of_csv(write: Write, mark: str) -> None:
     path = write("m.csv", f"te{mark}xt,task,passed\n{mark},a,1\nx{mark}y,b,0\n")
     assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
-    assert detect_layout(duckdb.connect(), sources_of_arguments([path], path.parent)[0],
+    assert detect_storage_layout(duckdb.connect(), sources_of_arguments([path], path.parent)[0],
     None).kinds_by_column == {
         f"te{mark}xt": {"text"}, "task": {"text"}, "passed": {"number"},
     }  # fmt: skip

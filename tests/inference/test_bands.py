@@ -17,7 +17,7 @@ from passk_cli.inference.bands import (
 from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.sampling_variance import jackknife_variance
 from passk_cli.inference.weighted_means import STANDARD_NORMAL
-from passk_cli.metrics.heterogeneity import rate_curves
+from passk_cli.metrics.heterogeneity import pass_curves_from_rates
 from passk_cli.metrics.pass_k import pass_at_and_hat_curves
 
 
@@ -98,7 +98,7 @@ def test_these_tasks_whole_curves_are_inside() -> None:
     rng = np.random.default_rng(5)
     p, n, runs = rng.uniform(0.2, 0.8, 40), np.full(40, 20), 120
     ks = np.arange(1, 6)
-    result = rate_curves(p, ks)
+    result = pass_curves_from_rates(p, ks)
     truth = np.concatenate([result.pass_at_k, result.pass_hat_k])
     inside = {"pointwise": 0, "simultaneous": 0}
     for seed in range(runs):

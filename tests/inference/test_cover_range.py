@@ -9,7 +9,7 @@ import pytest
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.compatible_rates import allowed_log_likelihood_drop
-from passk_cli.inference.cover_range import CoverRange
+from passk_cli.inference.cover_range import ShareAboveThresholdRange
 from passk_cli.inference.extrapolation import MAX_RANGE_WIDTH
 
 NEAR = 2e-3
@@ -33,18 +33,24 @@ def test_tasks_that_all_pass_or_all_fail_have_a_closed_form(
     low = max(0.0, (likelihood - rate**n) / (1 - rate**n))
     high = min(1.0, (1 - likelihood) / (1 - (1 - rate) ** n))
     numbered = np.full(tasks, n)
-    assert CoverRange(numbered, numbered, rate).limits == pytest.approx((low, 1.0), abs=NEAR)
-    assert CoverRange(numbered, 0 * numbered, rate).limits == pytest.approx((0.0, high), abs=NEAR)
+    assert ShareAboveThresholdRange(numbered, numbered, rate).limits == pytest.approx(
+        (low, 1.0), abs=NEAR
+    )
+    assert ShareAboveThresholdRange(numbered, 0 * numbered, rate).limits == pytest.approx(
+        (0.0, high), abs=NEAR
+    )
 
 
 def test_a_rate_of_the_threshold_leaves_everything_open() -> None:
     numbered = np.full(100, 50)
-    assert CoverRange(numbered, np.full(100, 40), 0.8).limits == pytest.approx((0.0, 1.0), abs=NEAR)
+    assert ShareAboveThresholdRange(numbered, np.full(100, 40), 0.8).limits == pytest.approx(
+        (0.0, 1.0), abs=NEAR
+    )
 
 
 def test_no_task_can_be_shown_to_have_a_rate_of_one() -> None:
     numbered = np.full(20, 30)
-    low, high = CoverRange(numbered, numbered, 1.0).limits
+    low, high = ShareAboveThresholdRange(numbered, numbered, 1.0).limits
     assert low == pytest.approx(0.0, abs=NEAR)
     assert high == 1.0
 
@@ -52,7 +58,7 @@ def test_no_task_can_be_shown_to_have_a_rate_of_one() -> None:
 def test_likely_distributions_have_their_share_in_the_range() -> None:
     """Distributions near the likeliest one, tilted as far as the likelihood allows."""
     numbered, c = draws(3)
-    low, high = CoverRange(numbered, c, 0.7).limits
+    low, high = ShareAboveThresholdRange(numbered, c, 0.7).limits
     rates = np.linspace(0.001, 0.999, 200)
     chance = np.exp(c[:, None] * np.log(rates) + (numbered - c)[:, None] * np.log1p(-rates))
     masses = np.full(200, 1 / 200)
@@ -81,57 +87,59 @@ def test_likely_distributions_have_their_share_in_the_range() -> None:
 
 def test_shares_fall_with_the_rate_and_ranges_widen_with_the_level() -> None:
     numbered, c = draws(5, n=20)
-    ends = np.array([CoverRange(numbered, c, rate).limits for rate in (0.2, 0.5, 0.8, 0.95)])
+    ends = np.array(
+        [ShareAboveThresholdRange(numbered, c, rate).limits for rate in (0.2, 0.5, 0.8, 0.95)]
+    )
     assert np.all(np.diff(ends, axis=0) <= NEAR)
-    low, high = CoverRange(numbered, c, 0.5, level=0.8).limits
+    low, high = ShareAboveThresholdRange(numbered, c, 0.5, level=0.8).limits
     assert ends[1, 0] < low < high < ends[1, 1]
 
 
 def test_clusters_widen_the_range_and_clusters_of_one_do_not() -> None:
     numbered, c = draws(6)
-    single = CoverRange(numbered, c, 0.5).limits
-    assert CoverRange(numbered, c, 0.5, clusters=np.arange(60)).limits == single
-    low, high = CoverRange(numbered, c, 0.5, clusters=np.arange(60) // 5).limits
+    single = ShareAboveThresholdRange(numbered, c, 0.5).limits
+    assert ShareAboveThresholdRange(numbered, c, 0.5, clusters=np.arange(60)).limits == single
+    low, high = ShareAboveThresholdRange(numbered, c, 0.5, clusters=np.arange(60) // 5).limits
     assert low < single[0] < single[1] < high
 
 
 def test_the_order_of_tasks_does_not_matter() -> None:
     numbered, c = draws(7)
     numbered[::3], c[::3] = 30, 2
-    turned = CoverRange(numbered[::-1], c[::-1], 0.5)
-    assert turned.limits == CoverRange(numbered, c, 0.5).limits
+    turned = ShareAboveThresholdRange(numbered[::-1], c[::-1], 0.5)
+    assert turned.limits == ShareAboveThresholdRange(numbered, c, 0.5).limits
 
 
 def test_a_point_needs_a_narrow_range_and_is_in_it() -> None:
-    narrow = CoverRange(*draws(8, tasks=200, n=50), 0.5)
+    narrow = ShareAboveThresholdRange(*draws(8, tasks=200, n=50), 0.5)
     low, high = narrow.limits
     assert narrow.point_estimate is not None
     assert low <= narrow.point_estimate <= high <= low + MAX_RANGE_WIDTH
-    wide = CoverRange(*draws(8, n=2), 0.5)
+    wide = ShareAboveThresholdRange(*draws(8, n=2), 0.5)
     assert wide.point_estimate is None
     assert wide.limits[1] - wide.limits[0] > MAX_RANGE_WIDTH
 
 
 def test_needed_attempts_narrow_the_range_of_new_data() -> None:
     numbered, c = draws(9, tasks=100, n=4)
-    attempts, tasks = CoverRange(numbered, c, 0.5).data_needed
+    attempts, tasks = ShareAboveThresholdRange(numbered, c, 0.5).data_needed
     assert tasks is None
     assert attempts is not None
     assert attempts > 4
     widths = [
         high - low
         for seed in range(8)
-        for low, high in [CoverRange(*draws(seed, tasks=100, n=attempts), 0.5).limits]
+        for low, high in [ShareAboveThresholdRange(*draws(seed, tasks=100, n=attempts), 0.5).limits]
     ]
     assert np.mean(widths) <= MAX_RANGE_WIDTH
 
 
 def test_few_tasks_need_more_tasks_and_a_rate_of_the_threshold_both() -> None:
     numbered = np.full(3, 8)
-    assert CoverRange(numbered, np.array([8, 0, 4]), 0.5).data_needed.attempts is None
-    assert CoverRange(numbered, numbered, 0.5).data_needed.tasks is not None
+    assert ShareAboveThresholdRange(numbered, np.array([8, 0, 4]), 0.5).data_needed.attempts is None
+    assert ShareAboveThresholdRange(numbered, numbered, 0.5).data_needed.tasks is not None
     numbered = np.full(40, 400)
-    assert CoverRange(numbered, np.full(40, 200), 0.5).data_needed == (None, None)
+    assert ShareAboveThresholdRange(numbered, np.full(40, 200), 0.5).data_needed == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -145,6 +153,8 @@ def test_the_range_covers(a: float, b: float, rate: float, n: int, tasks: int) -
     covers = 0
     for _ in range(25):
         numbered = np.full(tasks, n)
-        low, high = CoverRange(numbered, rng.binomial(numbered, rng.beta(a, b, tasks)), rate).limits
+        low, high = ShareAboveThresholdRange(
+            numbered, rng.binomial(numbered, rng.beta(a, b, tasks)), rate
+        ).limits
         covers += low <= truth <= high
     assert covers >= 22  # less in 3 of 100,000 tests if coverage is 97 %

@@ -83,39 +83,39 @@ def test_lumps_by_hand() -> None:
     lone = np.r_[np.zeros(9), 0.5]
     error = np.sqrt(lone.var(ddof=1) / 10 + 2 / 100)
     law = difference_distribution(lone, 1.0)
-    assert (law.lower_standard_error[0], law.upper_standard_error[0]) == pytest.approx(
+    assert (law.lower_limit_standard_error[0], law.upper_limit_standard_error[0]) == pytest.approx(
         (error, error)
     )
     # Four carry them, and all are losses: m = 4, g = 1/3 for the lower limit alone.
     sample_of_tasks = np.r_[np.zeros(36), [-0.5] * 4]
     plain = sample_of_tasks.var(ddof=1) / 40
     law = difference_distribution(sample_of_tasks, 1.0)
-    assert law.lower_standard_error[0] == pytest.approx(np.sqrt(plain + 2 / 3 / 1600))
-    assert law.upper_standard_error[0] == pytest.approx(np.sqrt(plain))
+    assert law.lower_limit_standard_error[0] == pytest.approx(np.sqrt(plain + 2 / 3 / 1600))
+    assert law.upper_limit_standard_error[0] == pytest.approx(np.sqrt(plain))
     # Half as large a reach is half as large a lump; without one it is the largest difference.
-    assert difference_distribution(lone, 0.5).lower_standard_error[0] == pytest.approx(
+    assert difference_distribution(lone, 0.5).lower_limit_standard_error[0] == pytest.approx(
         np.sqrt(lone.var(ddof=1) / 10 + 2 * 0.25 / 100)
     )
     assert (
-        difference_distribution(lone).lower_standard_error[0]
-        == difference_distribution(lone, 0.5).lower_standard_error[0]
+        difference_distribution(lone).lower_limit_standard_error[0]
+        == difference_distribution(lone, 0.5).lower_limit_standard_error[0]
     )
     # Of four tasks g is 2/3 whatever they are; of one nothing is known.
     four = difference_distribution([0.5, 0.4, 0.6, 0.5], 1.0)
-    assert four.lower_standard_error[0] ** 2 == pytest.approx(0.02 / 3 / 4 + 2 * (2 / 3) / 16)
+    assert four.lower_limit_standard_error[0] ** 2 == pytest.approx(0.02 / 3 / 4 + 2 * (2 / 3) / 16)
     assert difference_distribution([0.5], 1.0).p().tolist() == [1.0]
     assert [x.tolist() for x in difference_distribution([0.5], 1.0).limits(0.05)] == [[-1.0], [1.0]]
 
 
 def test_no_spread_is_not_certainty() -> None:
     equal = difference_distribution(np.full(30, 0.3), 1.0)
-    assert equal.lower_standard_error[0] == pytest.approx(np.sqrt(2 / 900))
-    assert difference_distribution(np.full(30, 0.3), 1.0, 1e-4).lower_standard_error[
+    assert equal.lower_limit_standard_error[0] == pytest.approx(np.sqrt(2 / 900))
+    assert difference_distribution(np.full(30, 0.3), 1.0, 1e-4).lower_limit_standard_error[
         0
     ] == pytest.approx(0.01)
     rounding = difference_distribution(1e-17 * np.arange(8.0), 1.0, 1e-4)
-    assert rounding.lower_standard_error == pytest.approx(
-        difference_distribution(np.zeros(8), 1.0, 1e-4).lower_standard_error
+    assert rounding.lower_limit_standard_error == pytest.approx(
+        difference_distribution(np.zeros(8), 1.0, 1e-4).lower_limit_standard_error
     )
     nothing = difference_distribution(np.zeros(20))
     assert (nothing.p().tolist(), nothing.p(0.1).tolist()) == ([1.0], [0.0])
@@ -135,8 +135,8 @@ def test_clusters_are_units() -> None:
     carrying = (totals**2).sum() ** 2 / (totals**4).sum()
     tail = (5 - carrying) / 3
     assert 0 < tail < 1
-    assert law.lower_standard_error[0] == pytest.approx(np.sqrt(variance))
-    assert law.upper_standard_error[0] == pytest.approx(
+    assert law.lower_limit_standard_error[0] == pytest.approx(np.sqrt(variance))
+    assert law.upper_limit_standard_error[0] == pytest.approx(
         np.sqrt(variance + 2 * tail * ((sizes**2).sum() / 64) ** 2)
     )
     # As many tasks in each: the means of clusters are tasks.
@@ -157,19 +157,26 @@ def test_no_differences_between_have_larger_errors(
     for reach, floor in ((2.0, 0.0), (np.inf, 0.0), (2.0, 0.01)):
         law = difference_distribution(d, reach, floor, codes)
         widest = difference_distribution(low, reach, floor, codes, (low, high))
-        assert law.lower_standard_error[0] <= widest.lower_standard_error[0] * (1 + 1e-9)
-        assert law.upper_standard_error[0] <= widest.upper_standard_error[0] * (1 + 1e-9)
-        same = difference_distribution(d, reach, floor, codes, (d, d))
-        assert (same.lower_standard_error[0], same.upper_standard_error[0]) == pytest.approx(
-            (law.lower_standard_error[0], law.upper_standard_error[0])
+        assert law.lower_limit_standard_error[0] <= widest.lower_limit_standard_error[0] * (
+            1 + 1e-9
         )
+        assert law.upper_limit_standard_error[0] <= widest.upper_limit_standard_error[0] * (
+            1 + 1e-9
+        )
+        same = difference_distribution(d, reach, floor, codes, (d, d))
+        assert (
+            same.lower_limit_standard_error[0],
+            same.upper_limit_standard_error[0],
+        ) == pytest.approx((law.lower_limit_standard_error[0], law.upper_limit_standard_error[0]))
 
 
 def test_errors_between_ends_hold_for_clusters_of_unequal_size() -> None:
     high, codes = np.array([0.0, 0.0, 0.1]), np.array([0, 0, 1])
     difference = difference_distribution(high, np.inf, 0.0, codes)
     widest = difference_distribution(np.zeros(3), np.inf, 0.0, codes, (np.zeros(3), high))
-    assert difference.lower_standard_error[0] <= widest.lower_standard_error[0] * (1 + 1e-9)
+    assert difference.lower_limit_standard_error[0] <= widest.lower_limit_standard_error[0] * (
+        1 + 1e-9
+    )
 
 
 @pytest.mark.parametrize("tasks", [1, 2, 3, 4, 5, 8])

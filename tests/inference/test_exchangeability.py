@@ -24,7 +24,7 @@ from passk_cli.inference.exchangeability import (
     trend_test,
 )
 from passk_cli.metrics.attempt_order import (
-    attempts_and_passes,
+    attempts_and_passes_per_task,
     neighbour_changes,
     trend_scores_and_weights,
 )
@@ -65,7 +65,7 @@ def smallest(x: np.ndarray) -> np.ndarray:
 @given(short_tasks)
 def test_every_p_is_its_definition(tasks: Tasks) -> None:
     start, passed = ragged(tasks)
-    n, c = attempts_and_passes(start, passed)
+    n, c = attempts_and_passes_per_task(start, passed)
     all_items = [ragged(order) for order in all_orders(tasks)]
     scores = np.array([trend_scores_and_weights(*order)[0].sum() for order in all_items])
     turns = np.array([neighbour_changes(*order).sum() for order in all_items])
@@ -108,13 +108,13 @@ def test_p_of_pairs_is_its_definition(tasks: Tasks) -> None:
     all_items = all_orders(observed)
     for place, (i, j) in enumerate(result):
         draws = np.array([differ(order, i, j) for order in all_items])
-        assert pairs.differing_tasks[place] == differ(observed, i, j)
+        assert pairs.differing_task_counts[place] == differ(observed, i, j)
         assert pairs.expected_differing_tasks[place] == pytest.approx(draws.mean(), abs=1e-10)
         pair = [task for task in observed if len(task) > j]
-        assert pairs.compared_tasks[place] == len(pair)
+        assert pairs.compared_task_counts[place] == len(pair)
         deviation = sum(a[i] != b[j] for a, b in product(pair, repeat=2)) / max(len(pair), 1)
         assert pairs.differing_tasks_expected_by_rates[place] == pytest.approx(deviation, abs=1e-12)
-        p = np.mean(draws <= pairs.differing_tasks[place])
+        p = np.mean(draws <= pairs.differing_task_counts[place])
         assert pairs.p[place] == pytest.approx(p, abs=1e-12)
     if result:
         np.testing.assert_array_equal(pairs.adjusted, holm(pairs.p))
@@ -254,7 +254,7 @@ def test_copies_are_detected_and_similar_attempts_are_not() -> None:
     x = rng.random((100, 6)) < np.where(np.arange(6) < 3, 1.0, 0.6)
     pairs = copies_test(*rows(x))
     messages = pairs.adjusted <= 0.05
-    assert pairs.differing_tasks[messages].tolist() == [0, 0, 0]
+    assert pairs.differing_task_counts[messages].tolist() == [0, 0, 0]
     assert pairs.differing_tasks_expected_by_rates[messages].tolist() == [0.0, 0.0, 0.0]
     assert not pairs.are_pairs_copies.any()
 

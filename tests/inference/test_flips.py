@@ -43,7 +43,7 @@ def test_chances_equal_those_of_every_deal(n: int, base: int) -> None:
         assert float(law.changes) == pytest.approx(float(sum(deals[c] for c in changed)))
         assert float(law.flips) == pytest.approx(float(sum(deals[c] for c in deals if signs[c])))
         gains = sum((deals[c] for c in deals if signs[c] > 0), Fraction(0))
-        assert float(law.first_run_flip_probabilities) == pytest.approx(float(gains))
+        assert float(law.flips_favouring_first_run) == pytest.approx(float(gains))
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.05, 0.4, 0.9])
@@ -105,5 +105,5 @@ def test_many_attempts_have_fishers_test(monkeypatch: pytest.MonkeyPatch) -> Non
     p = float(boschloo(500, 300, 500, 260))
     assert p == pytest.approx(fisher_exact([[300, 260], [200, 240]]).pvalue)
     small = float(boschloo(40, 30, 40, 20))
-    monkeypatch.setattr(flips, "MAX_BOSCHLOO_TABLES", 1)
+    monkeypatch.setattr(flips, "MAX_BOSCHLOO_PASS_COUNT_PAIRS", 1)
     assert small < float(boschloo(40, 30, 40, 20)) < 1.7 * small

@@ -11,8 +11,8 @@ import pytest
 from scipy.optimize import isotonic_regression, minimize
 
 from passk_cli.inference.horizon import (
-    LOGISTIC_LINK,
-    WEIBULL_LINK,
+    LOGISTIC_LINK_FUNCTION,
+    WEIBULL_LINK_FUNCTION,
     LinkFunction,
     doublings_per_day,
     fit_curves,
@@ -81,7 +81,9 @@ def test_published_horizons_are_reproduced(model: str) -> None:
     assert high == pytest.approx(math.log2(ends[1]), abs=8 if model == "GPT-5.5" else 0.8)
 
 
-@pytest.mark.parametrize("shape", [LOGISTIC_LINK, WEIBULL_LINK], ids=["logistic", "Weibull"])
+@pytest.mark.parametrize(
+    "shape", [LOGISTIC_LINK_FUNCTION, WEIBULL_LINK_FUNCTION], ids=["logistic", "Weibull"]
+)
 def test_curves_have_the_highest_penalised_likelihood(shape: LinkFunction) -> None:
     rng = np.random.default_rng(1)
     x = rng.uniform(-3, 9, 40)
@@ -92,7 +94,7 @@ def test_curves_have_the_highest_penalised_likelihood(shape: LinkFunction) -> No
 
         def loss(ab: np.ndarray, passed: np.ndarray = passed, failed: np.ndarray = failed) -> float:
             eta = ab[0] + ab[1] * x
-            if shape is LOGISTIC_LINK:
+            if shape is LOGISTIC_LINK_FUNCTION:
                 logs = -np.logaddexp(0, -eta), -np.logaddexp(0, eta)
             else:
                 rate = np.clip(np.exp(-np.exp(-eta)), 1e-300, 1 - 1e-16)

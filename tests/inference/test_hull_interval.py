@@ -11,7 +11,7 @@ from scipy import integrate, stats
 
 from benchmarks.guards import holds
 from passk_cli.inference.hierarchical_model import count_histogram, draw_rates, rate_posterior
-from passk_cli.inference.hull_interval import MetricCounts, posterior_pivot_hull_of_mean
+from passk_cli.inference.hull_interval import MetricCounts, posterior_and_pivot_hull_of_mean
 from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.mixing_distribution import (
     ErrorDistribution,
@@ -37,11 +37,17 @@ def test_moments_of_the_posterior_against_quadrature() -> None:
     posterior = rate_posterior(count_histogram(n, c))
     means, variances = posterior.polynomial_mean_and_variance(all_fail_polynomial(2))
     assert posterior.posterior_weights.sum() == pytest.approx(1)
-    a, b = posterior.a[posterior.beta_index], posterior.b[posterior.beta_index]
+    a, b = (
+        posterior.a[posterior.beta_index_by_grid_point],
+        posterior.b[posterior.beta_index_by_grid_point],
+    )
     tame = np.flatnonzero(np.minimum(a, b) > 0.3)
     assert len(tame) > 10
     for point in tame[:: len(tame) // 5].tolist():
-        lumps = {0: posterior.never_share[point], 1: posterior.always_share[point]}
+        lumps = {
+            0: posterior.never_share_by_grid_point[point],
+            1: posterior.always_share_by_grid_point[point],
+        }
         expected = [
             moments_of_one(a[point], b[point], size, passes, lumps)
             for size, passes in zip(n.tolist(), c.tolist(), strict=True)
@@ -169,7 +175,7 @@ def test_limits_hold_the_estimate_and_the_level_orders_them() -> None:
 def test_a_value_is_held_exactly_if_it_is_inside_the_limits() -> None:
     rng = np.random.default_rng(3)
     n, c = np.full(30, 8), rng.binomial(8, rng.beta(1, 1, 30))
-    result = posterior_pivot_hull_of_mean(parse_metric("pass^3"), count_histogram(n, c))
+    result = posterior_and_pivot_hull_of_mean(parse_metric("pass^3"), count_histogram(n, c))
     assert result is not None
     low, high = result.limits(0.025)
     for value in np.linspace(0.01, 0.99, 50):
@@ -195,7 +201,7 @@ def test_coverage_in_cases_in_which_the_jackknife_fails(kind: str, n: int, k: in
             p = rng.beta(9, 1, 30)
         else:
             p = rng.choice([0.0, 0.5], 30) if kind == "lumps" else np.full(30, 0.3)
-        result = posterior_pivot_hull_of_mean(
+        result = posterior_and_pivot_hull_of_mean(
             parse_metric(f"pass@{k}"), count_histogram(np.full(30, n), rng.binomial(n, p))
         )
         assert result is not None
@@ -242,7 +248,7 @@ def test_coverage_if_few_tasks_differ_from_the_rest(rates: list[float], k: int) 
         np.full(len(p), 17),
     )
     for _ in range(runs):
-        result = posterior_pivot_hull_of_mean(
+        result = posterior_and_pivot_hull_of_mean(
             metric, count_histogram(n, np.sort(rng.binomial(17, p)))
         )
         assert result is not None
@@ -274,7 +280,9 @@ def test_values_of_more_than_counts_get_the_jackknife() -> None:
 def test_ten_models_of_a_thousand_tasks_in_a_second() -> None:
     """Three k's each.  A second on an idle machine; here with room for a busy one."""
     rng, n = np.random.default_rng(6), np.full(1000, 10)
-    posterior_pivot_hull_of_mean(parse_metric("pass@1"), count_histogram(n[:5], n[:5]))  # imports
+    posterior_and_pivot_hull_of_mean(
+        parse_metric("pass@1"), count_histogram(n[:5], n[:5])
+    )  # imports
     start = time.process_time()
     for _ in range(10):
         c = rng.binomial(10, rng.beta(0.6, 0.6, 1000))
@@ -284,7 +292,7 @@ def test_ten_models_of_a_thousand_tasks_in_a_second() -> None:
 
 
 def test_powers_that_underflow_are_0() -> None:
-    result = posterior_pivot_hull_of_mean(
+    result = posterior_and_pivot_hull_of_mean(
         parse_metric("pass@100"), count_histogram(np.full(30, 200), np.full(30, 199))
     )
     assert result is not None

@@ -9,8 +9,8 @@ from scipy.special import expit
 
 from passk_cli.inference.integrity import (
     FLAG_LEVEL,
-    certain_tasks_test,
     closest_partners,
+    constant_outcome_tasks_test,
     equal_texts_test,
     rasch_rates_and_difficulties,
     selective_omission_test,
@@ -83,7 +83,7 @@ def test_doctored_submissions_are_flagged_and_honest_ones_are_not(family: float)
         c = passed.sum(axis=2)
         for honest in (
             closest_partners(n, c).p,
-            certain_tasks_test(n, c).p,
+            constant_outcome_tasks_test(n, c).p,
             selective_omission_test(n, c).p,
         ):
             assert honest.min() > FLAG_LEVEL
@@ -92,15 +92,15 @@ def test_doctored_submissions_are_flagged_and_honest_ones_are_not(family: float)
         assert [*np.flatnonzero(pairs.p < FLAG_LEVEL)] == [ORIGINAL, COPY]
         assert (
             pairs.partner[COPY],
-            pairs.has_better_fit_than_partner[ORIGINAL],
-            pairs.has_better_fit_than_partner[COPY],
+            pairs.has_no_worse_difficulty_fit[ORIGINAL],
+            pairs.has_no_worse_difficulty_fit[COPY],
         ) == (3, True, False)
         assert [*np.flatnonzero(selective_omission_test(n, c).p < FLAG_LEVEL)] == [LOSING]
-        assert [*np.flatnonzero(certain_tasks_test(n, c).p < FLAG_LEVEL)] == [LEAKED]
+        assert [*np.flatnonzero(constant_outcome_tasks_test(n, c).p < FLAG_LEVEL)] == [LEAKED]
 
 
 def test_certain_tasks_are_counted_among_those_with_several_attempts() -> None:
-    result = certain_tasks_test(np.array([[2, 2, 1, 0]] * 3), np.array([[2, 1, 1, 0]] * 3))
+    result = constant_outcome_tasks_test(np.array([[2, 2, 1, 0]] * 3), np.array([[2, 1, 1, 0]] * 3))
     assert (result.certain_task_counts.tolist(), result.several_attempt_task_counts.tolist()) == (
         [1] * 3,
         [2] * 3,

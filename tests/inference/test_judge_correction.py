@@ -17,12 +17,12 @@ from passk_cli.inference.judge_correction import (
     CorrectedValues,
     JudgeLabels,
     cohens_kappa_scaled_to_0_1,
-    confusion_share,
     correct_by_labelled_tasks,
     correct_by_scattered_labels,
     error_clustering,
     error_rate,
     variance_by_label_count,
+    verdict_and_truth_share,
 )
 from passk_cli.metrics.registry import parse_metric
 
@@ -193,7 +193,7 @@ def test_rare_values_are_no_surer_than_the_labels_of_their_tasks(tasks: int, off
     if off < MIN_TASKS_OFF_BOUND:
         guard = interval(
             IntervalData(
-                metric.values(labels.label_counts[:20], labels.passing_label_counts_by_task[:20])
+                metric.values(labels.label_counts[:20], labels.pass_label_counts_by_task[:20])
             ),
             "guard",
         )
@@ -214,30 +214,37 @@ def test_an_error_rate_is_a_ratio_with_the_error_of_clusters() -> None:
     assert rate is not None
     assert rate.mean == pytest.approx(fails[verdict == 1].sum() / fails.sum())
     # As many errors, all in few tasks, are less certain.
-    together = labels.label_table.copy()
+    together = labels.label_tables_by_task.copy()
     together[:, :, 0] = 0
     together[:20, 1, 0], together[20:, 0, 0] = 3, 1
     together[:10, 1, 0], together[10:20, 0, 0] = 3, 3
     together[10:20, 1, 0] = 0
-    deviation = labels.label_table.copy()
+    deviation = labels.label_tables_by_task.copy()
     deviation[:, :, 0] = 0
     deviation[:30, 1, 0], deviation[30:, 0, 0], deviation[:30, 0, 0] = 1, 1, 1
-    first, second = (error_rate([labels._replace(label_table=t)], 0) for t in (together, deviation))
+    first, second = (
+        error_rate([labels._replace(label_tables_by_task=t)], 0) for t in (together, deviation)
+    )
     assert first is not None
     assert second is not None
     assert first.se > 1.5 * second.se
-    assert error_rate([labels._replace(label_table=np.zeros_like(labels.label_table))], 1) is None
+    assert (
+        error_rate(
+            [labels._replace(label_tables_by_task=np.zeros_like(labels.label_tables_by_task))], 1
+        )
+        is None
+    )
 
 
 def test_clustered_errors_are_detected_and_independent_ones_are_not() -> None:
     verdict, truth, observed = draws(11, 100, 6, 0.6)
     by_chance = error_clustering(labels_of(verdict, truth, observed), 2000, 0)
     assert by_chance.p > 0.05
-    assert by_chance.error_pairs == pytest.approx(by_chance.expected_error_pairs, rel=0.5)
+    assert by_chance.error_pairs == pytest.approx(by_chance.expected_error_pair_count, rel=0.5)
     wrong = (np.random.default_rng(12).random((100, 1)) < 0.2) & np.ones(6, dtype=bool)
     together = error_clustering(labels_of(truth ^ wrong, truth, observed), 2000, 0)
     assert together.p == pytest.approx(1 / 2001)
-    assert together.error_pairs > 2 * together.expected_error_pairs
+    assert together.error_pairs > 2 * together.expected_error_pair_count
 
 
 def test_more_labels_are_needed_for_less_variance() -> None:
@@ -259,7 +266,7 @@ def test_more_labels_are_needed_for_less_variance() -> None:
     )
     variance = IntervalData(result.values, hidden_variance=result.hidden_variance).se ** 2
     assert requirement.labels_for_variance(variance) == pytest.approx(
-        requirement.current_labels, abs=1
+        requirement.current_label_count, abs=1
     )
 
 
@@ -327,7 +334,7 @@ def test_kappa_and_confusion_by_hand() -> None:
     assert agreement is not None
     # p_o = 0.7, p_e = 0.6 · 0.5 + 0.4 · 0.5.
     assert 2 * agreement.mean - 1 == pytest.approx((0.7 - 0.5) / 0.5)
-    assert [[confusion_share(labels, v, t).mean for t in (0, 1)] for v in (0, 1)] == [  # type: ignore[union-attr]
+    assert [[verdict_and_truth_share(labels, v, t).mean for t in (0, 1)] for v in (0, 1)] == [  # type: ignore[union-attr]
         [pytest.approx(0.4), pytest.approx(0.2)], [pytest.approx(0.1), pytest.approx(0.3)],
     ]  # fmt: skip
     # Fleiss, Cohen & Everitt (1969), eq. 13, of independent attempts.

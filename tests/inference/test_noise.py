@@ -27,8 +27,8 @@ def test_the_split_of_a_small_case_is_exact() -> None:
     pairs = [(4, 1), (2, 2), (3, 2), (2, 1), (2, 1), (2, 0)]
     luck = sum(Fraction(p * (k - p), k**2 * (k - 1)) for k, p in pairs) / 9
     split = noise_split((n, c), (m, b))
-    assert split.attempt_variance == pytest.approx(float(luck), rel=1e-12)
-    assert split.task_variance == pytest.approx(float(max(total - luck, 0)), rel=1e-12)
+    assert split.variance_due_to_attempts == pytest.approx(float(luck), rel=1e-12)
+    assert split.variance_due_to_tasks == pytest.approx(float(max(total - luck, 0)), rel=1e-12)
     assert split.share_of_attempts == pytest.approx(float(luck / max(total, luck)), rel=1e-12)
 
 
@@ -63,7 +63,7 @@ def test_known_variances_come_out() -> None:
     means = [float((c - b).mean()) / N for c, b in samples]
     # The standard error of a standard deviation of 1,500 values is 1.8 %.
     predicted = noise_split((n, samples[0][0]), (n, samples[0][1]))._replace(
-        task_variance=tasks, attempt_variance=attempts
+        variance_due_to_tasks=tasks, variance_due_to_attempts=attempts
     )
     assert np.std(means) == pytest.approx(predicted.se(), rel=0.07)
 
@@ -72,7 +72,7 @@ def test_twice_the_attempts_or_tasks_gives_the_standard_error_that_is_promised()
     split = noise_split(*((np.full(3, 2), np.array(c)) for c in ([2, 2, 0], [1, 0, 0])))
     assert split.se(tasks=2) == pytest.approx(split.se() / 2**0.5)
     assert split.se(attempts=2) ** 2 == pytest.approx(
-        split.task_variance + split.attempt_variance / 2
+        split.variance_due_to_tasks + split.variance_due_to_attempts / 2
     )
 
 

@@ -179,7 +179,7 @@ def test_memory_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatc
     columns = np.random.default_rng(4).normal(size=(130, 33))
     expected = sign_flip_test(columns, resamples=1111).p
     for elements, width, threads in ((130, 512, 1), (1, 7, 3), (5000, 1, 2)):
-        monkeypatch.setattr(paired_tests, "MAX_SIGN_ELEMENTS", elements)
+        monkeypatch.setattr(paired_tests, "MAX_RANDOM_SIGNS_PER_THREAD", elements)
         monkeypatch.setattr(paired_tests, "_MAX_BLOCK_COLUMNS", width)
         monkeypatch.setattr(paired_tests, "_THREAD_COUNT", threads)
         np.testing.assert_array_equal(sign_flip_test(columns, resamples=1111).p, expected)

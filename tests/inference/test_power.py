@@ -40,7 +40,7 @@ def test_power_at_its_ends() -> None:
     assert math.isnan(PairedTest(math.nan).power(0.1, 10))
     sure = PairedTest(0.0)
     assert (sure.power(0.1, 10), sure.power(0.0, 10)) == (1.0, pytest.approx(0.05))
-    assert PairedTest(1.0, decrease_per_squared_difference=1.0).power(1.0, 5) == 1.0
+    assert PairedTest(1.0, variance_drop_per_squared_effect=1.0).power(1.0, 5) == 1.0
 
 
 @given(
@@ -53,7 +53,7 @@ def test_power_at_its_ends() -> None:
 def test_needed_and_detectable_agree(
     difference: float, variance: float, expected: float, step: float, bend: float
 ) -> None:
-    test = PairedTest(variance, continuity_correction=step, decrease_per_squared_difference=bend)
+    test = PairedTest(variance, continuity_correction=step, variance_drop_per_squared_effect=bend)
     tasks = test.tasks_needed(difference, expected)
     assert tasks is not None
     assert test.power(difference, tasks) >= expected
@@ -106,7 +106,7 @@ def test_two_models_around_a_common_value() -> None:
     exact = high * (1 - high) + low * (1 - low)
     equal, bend = 2 * expected * (1 - expected), 1 / (4 * expected * (1 - expected))
     assert equal * (1 - bend * difference**2) == pytest.approx(exact)
-    bent, plain = PairedTest(equal, decrease_per_squared_difference=bend), PairedTest(exact)
+    bent, plain = PairedTest(equal, variance_drop_per_squared_effect=bend), PairedTest(exact)
     assert bent.power(difference, 40) == pytest.approx(plain.power(difference, 40))
 
 
@@ -128,7 +128,7 @@ def test_power_against_simulated_sign_flips() -> None:
         test = PairedTest(
             variance,
             continuity_correction=half_lattice_distance(n, metric.k),
-            decrease_per_squared_difference=bend,
+            variance_drop_per_squared_effect=bend,
         )
         difference = test.detectable_difference(tasks, 0.8)
         table = metric.values(np.full(n + 1, n), np.arange(n + 1))

@@ -14,7 +14,7 @@ from benchmarks.guards import GUARD
 from passk_cli.inference.bands import pointwise_level
 from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.inference.intervals import IntervalData
-from passk_cli.inference.ranking import code_spans, possible_crossing_ranges
+from passk_cli.inference.ranking import equal_element_spans, possible_crossing_ranges
 from passk_cli.metrics.pass_k import pass_at_and_hat_curves
 
 signs = st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=7)
@@ -39,7 +39,9 @@ def test_crossings_are_all_that_some_curve_inside_has(open_signs: list[int]) -> 
 @given(st.lists(st.integers(0, 2)))
 def test_runs_are_the_codes_again(codes: list[int]) -> None:
     again = [
-        code for first, last, code in code_spans(np.array(codes)) for _ in range(first, last + 1)
+        code
+        for first, last, code in equal_element_spans(np.array(codes))
+        for _ in range(first, last + 1)
     ]
     assert again == codes
 

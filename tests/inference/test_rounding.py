@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from benchmarks.guards import GUARD
-from passk_cli.commands.plan.interval_widths import guard_widths
+from passk_cli.commands.plan.interval_widths import guard_interval_widths
 from passk_cli.inference.intervals import (
     METHODS,
     IntervalData,
-    guard_weights,
+    guard_atom_weights,
     interval,
     intervals,
     total_distances_to_bound,
@@ -24,19 +24,19 @@ TINY = [1e-17, 1e-160, 1e-250, 1e-300, 1e-307]
 def test_weights_depend_only_on_ratios(scale: float) -> None:
     """4e-253 is not 0, and its square is."""
     away, all_ones = np.array([0.0, 0.1, 0.25, 1.0]), np.ones(4)
-    usual = guard_weights(away, all_ones, all_ones)
-    assert guard_weights(scale * away, all_ones, all_ones) == pytest.approx(usual, rel=1e-9)
+    usual = guard_atom_weights(away, all_ones, all_ones)
+    assert guard_atom_weights(scale * away, all_ones, all_ones) == pytest.approx(usual, rel=1e-9)
     # The largest distance counts where a task has it.
     nothing = np.array([1.0, 1.0, 1.0, 0.0])
-    assert guard_weights(scale * away, all_ones, nothing) == pytest.approx(
-        guard_weights(away[:3], all_ones[:3], nothing[:3]), rel=1e-9
+    assert guard_atom_weights(scale * away, all_ones, nothing) == pytest.approx(
+        guard_atom_weights(away[:3], all_ones[:3], nothing[:3]), rel=1e-9
     )
 
 
 def test_weights_of_the_smallest_numbers() -> None:
     all_ones = np.ones(2)
     for scale in (1e-308, 1e-310, 1e-315, 1e-320, 5e-324):
-        assert guard_weights(np.array([0.0, scale]), all_ones, all_ones) == pytest.approx(0.93)
+        assert guard_atom_weights(np.array([0.0, scale]), all_ones, all_ones) == pytest.approx(0.93)
 
 
 @pytest.mark.parametrize("scale", [*TINY, 1e-315, 1e-320])
@@ -48,7 +48,9 @@ def test_values_at_a_bound_but_for_rounding(scale: float) -> None:
     )
     assert GUARD.weight(IntervalData(noise), 0.0) == 0.93
     shares = np.full(6, 1 / 6)
-    assert guard_widths(noise, shares, 40) == pytest.approx(guard_widths(0 * noise, shares, 40))
+    assert guard_interval_widths(noise, shares, 40) == pytest.approx(
+        guard_interval_widths(0 * noise, shares, 40)
+    )
     for values, exact in ((noise, np.zeros(6)), (1.0 - noise, np.ones(6))):
         for method, expected in METHODS.items():
             if NEW_TASKS not in expected.populations:

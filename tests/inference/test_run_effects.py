@@ -10,14 +10,14 @@ import pytest
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.run_effects import (
-    are_above_dividing_amounts,
+    are_amounts_above_task_divider,
     chance_variances,
     change_points,
     exact_change_p,
     largest_change_deviate,
     least_detectable_change,
-    mean_log_amounts_and_variances,
     run_effect,
+    run_mean_logs_and_variances,
 )
 
 
@@ -66,7 +66,7 @@ def test_an_effect_on_single_tasks_is_not_an_effect_on_the_mean() -> None:
     c = np.array([[3 if (task + run) % 2 else 0 for task in range(40)] for run in range(4)])
     effect = run_effect(n, c)
     assert effect.p > 0.9
-    assert effect.p_of_task_effects < 0.001
+    assert effect.p_of_run_effects_on_tasks < 0.001
     assert effect.expected_flips_within_run < 1e-9 < effect.expected_flips_between_runs
 
 
@@ -74,7 +74,7 @@ def test_one_attempt_per_run_does_not_test_single_tasks() -> None:
     random = np.random.default_rng(1)
     n = np.ones((6, 30), dtype=np.int64)
     effect = run_effect(n, random.binomial(n, 0.5))
-    assert effect.p_of_task_effects == 1.0
+    assert effect.p_of_run_effects_on_tasks == 1.0
     assert np.isnan(effect.expected_flips_between_runs)
     assert np.isnan(effect.expected_flips_within_run)
 
@@ -212,7 +212,7 @@ def test_p_of_a_split_is_that_of_every_deal() -> None:
 def test_an_attempt_that_differs_among_many_alike_is_no_change_of_amounts() -> None:
     """Thirty turns in 27 runs of one task, then 29."""
     turns = np.array([30.0] * 27 + [29.0])
-    above = are_above_dividing_amounts(
+    above = are_amounts_above_task_divider(
         np.zeros(28, dtype=np.int64), turns, np.ones(28, dtype=np.int64)
     )
     n, c = np.ones((28, 1), dtype=np.int64), above[:, None].astype(np.int64)
@@ -243,7 +243,7 @@ def test_skewed_costs_raise_few_alarms() -> None:
     for _ in range(30):
         logs = logs_of(random, (100, 20, 1), 2.0)
         n, total, squares = np.ones(logs.shape[:2], dtype=np.int64), logs.sum(2), (logs**2).sum(2)
-        alarms[0] += bool(change_points(*mean_log_amounts_and_variances(n, total, squares)))
+        alarms[0] += bool(change_points(*run_mean_logs_and_variances(n, total, squares)))
         costs = np.exp(logs)
         floors = chance_variances(n, costs.sum(2), (costs**2).sum(2))
         alarms[1] += bool(change_points(costs.mean(axis=(1, 2)), floors))
@@ -254,7 +254,7 @@ def test_skewed_costs_raise_few_alarms() -> None:
 def test_the_floor_of_logarithms_is_the_variance_of_their_means() -> None:
     random = np.random.default_rng(4)
     logs = logs_of(random, (300, 50, 3), 1.0)
-    means, floors = mean_log_amounts_and_variances(
+    means, floors = run_mean_logs_and_variances(
         np.full(logs.shape[:2], 3), logs.sum(2), (logs**2).sum(2)
     )
     assert floors[-1] == pytest.approx(means.var(ddof=1), rel=0.2)

@@ -45,7 +45,7 @@ def test_fisher_is_the_share_of_all_placements() -> None:
     assert (result.kind, result.largest_n, result.short_tasks) == (FIRST_PASS, 10, 2)
     assert result.max_data_probability_if_n_fixed == pytest.approx(share, rel=1e-12)
     assert result.first_attempt_pass_share == 0
-    assert result.solved_task_share == pytest.approx(3 / 7)
+    assert result.solved_share_of_all_tasks == pytest.approx(3 / 7)
 
 
 def test_one_pass_each_and_none_unsolved() -> None:
@@ -137,7 +137,7 @@ def test_missing_zeros_are_detected_if_every_task_has_passed() -> None:
     n, c = 10 * (first + 1), passes[np.arange(60), first]
     result = detect_optional_stopping(n, c)
     assert result is not None
-    assert (result.kind, result.solved_task_share) == (ONCE_PASSED, 1.0)
+    assert (result.kind, result.solved_share_of_all_tasks) == (ONCE_PASSED, 1.0)
     assert result.max_data_probability_if_n_fixed < 1e-6
     # The same passes among tasks of which as many have none as the rates let expect.
     assert detect_optional_stopping(np.r_[n, 10, 400], np.r_[c, 0, 0]) is None

@@ -10,7 +10,7 @@ from scipy import stats
 from benchmarks.guards import dirichlet_cdf
 from passk_cli.inference import weighted_means
 from passk_cli.inference.weighted_means import (
-    BootstrapDistribution,
+    OrdinaryBootstrapMeanDistribution,
     dirichlet_quantiles,
 )
 from passk_cli.metrics.pass_k import pass_at_k
@@ -147,7 +147,7 @@ def test_dirichlet_mean_against_a_million_draws() -> None:
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.2, 0.5, 1.0])
 def test_bootstrap_of_zeros_and_ones_is_binomial(tasks: int, share: float) -> None:
     passes = round(share * tasks)
-    law = BootstrapDistribution(np.append(np.ones(passes), np.zeros(tasks - passes)))
+    law = OrdinaryBootstrapMeanDistribution(np.append(np.ones(passes), np.zeros(tasks - passes)))
     binomial = stats.binom(tasks, passes / tasks)
     for count in np.unique(np.linspace(0, tasks, 23).astype(int)):
         assert law.cdf(count / tasks) == pytest.approx(binomial.cdf(count), abs=1e-9)
@@ -162,7 +162,7 @@ def test_bootstrap_of_zeros_and_ones_is_binomial(tasks: int, share: float) -> No
 def test_bootstrap_distribution_against_a_million_draws(k: int) -> None:
     rng = np.random.default_rng(3)
     values = pass_at_k(200, rng.binomial(200, rng.beta(0.3, 0.5, 40)), k)
-    law = BootstrapDistribution(values)
+    law = OrdinaryBootstrapMeanDistribution(values)
     means = values[rng.integers(0, 40, (1_000_000, 40))].mean(axis=1)
     for p in (0.025, 0.5, 0.975):
         q = law.quantile(p)
@@ -173,7 +173,7 @@ def test_bootstrap_distribution_against_a_million_draws(k: int) -> None:
 def test_an_odd_value_among_zeros_and_ones() -> None:
     """Nearly a lattice: the fine one must not smear it by more than it says."""
     values = np.array([0.0] * 20 + [1.0] * 20 + [0.9234567891])
-    law = BootstrapDistribution(values)
+    law = OrdinaryBootstrapMeanDistribution(values)
     rng = np.random.default_rng(4)
     means = values[rng.integers(0, 41, (400_000, 41))].mean(axis=1)
     se = values.std() / np.sqrt(41)

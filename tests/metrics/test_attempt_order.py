@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from statsmodels.duration.survfunc import SurvfuncRight
 
 from passk_cli.metrics.attempt_order import (
-    attempts_and_passes,
+    attempts_and_passes_per_task,
     attempts_for_share,
     first_at_k,
     first_pass,
@@ -93,7 +93,7 @@ def test_slope_is_that_of_least_squares_within_tasks(tasks: list[list[int]]) -> 
 def test_changes_are_counted_within_tasks(tasks: list[list[int]]) -> None:
     expected = [sum(a != b for a, b in pairwise(task)) for task in tasks]
     assert neighbour_changes(*ragged(tasks)).tolist() == expected
-    n, c = attempts_and_passes(*ragged(tasks))
+    n, c = attempts_and_passes_per_task(*ragged(tasks))
     assert (n.tolist(), c.tolist()) == ([len(t) for t in tasks], [sum(t) for t in tasks])
 
 
@@ -101,14 +101,14 @@ def test_lag_one_is_zero_over_all_orders_and_signed_as_it_should_be() -> None:
     orders = [list(order) for order in permutations((0, 0, 1, 1, 1))]
     start, passed = ragged(orders)
     assert neighbour_correlation(
-        neighbour_changes(start, passed), *attempts_and_passes(start, passed)
+        neighbour_changes(start, passed), *attempts_and_passes_per_task(start, passed)
     ) == pytest.approx(0, abs=1e-12)
     for task, sign in (([0, 0, 0, 1, 1, 1], 1), ([0, 1, 0, 1, 0, 1], -1)):
         start, passed = ragged([task])
         assert (
             np.sign(
                 neighbour_correlation(
-                    neighbour_changes(start, passed), *attempts_and_passes(start, passed)
+                    neighbour_changes(start, passed), *attempts_and_passes_per_task(start, passed)
                 )
             )
             == sign
@@ -190,5 +190,5 @@ def test_first_at_k_is_pass_at_k_where_k_is_n() -> None:
     """Where k = n every order has the same attempts."""
     rng = np.random.default_rng(0)
     tasks = [rng.integers(0, 2, 6).tolist() for _ in range(30)]
-    n, c = attempts_and_passes(*ragged(tasks))
+    n, c = attempts_and_passes_per_task(*ragged(tasks))
     np.testing.assert_array_equal(first(tasks, 6), pass_at_k(n, c, 6))

@@ -16,7 +16,7 @@ from passk_cli.metrics.diversity import (
     distinct_passing_at_k,
     distinct_solution_count,
     duplicate_share,
-    pass_at_k_distinct,
+    pass_at_k_of_distinct_solutions,
     solution_agreement,
 )
 from passk_cli.metrics.pass_k import pass_at_k
@@ -35,9 +35,9 @@ def test_every_subset(cell: list[Row]) -> None:
         assert result == pytest.approx(float(passing), rel=1e-12)
         tries = list(combinations(cell, min(k, len(cell))))
         fails = sum(prod((1 - Fraction(p, m) for _, m, p in s), start=Fraction(1)) for s in tries)
-        once = pass_at_k_distinct(*bag(cell), k)[0]
+        once = pass_at_k_of_distinct_solutions(*bag(cell), k)[0]
         assert once == pytest.approx(float(1 - fails / len(tries)), abs=1e-13)
-    for function in (distinct_at_k, distinct_passing_at_k, pass_at_k_distinct):
+    for function in (distinct_at_k, distinct_passing_at_k, pass_at_k_of_distinct_solutions):
         assert np.isnan(function(*bag(cell), n + 1)[0])
 
 
@@ -71,10 +71,10 @@ def test_properties(cells: list[list[Row]], k: int) -> None:
     bags = bag(*cells)
     start, value, count, _ = bags
     kinds, passing, once = (
-        f(*bags, k) for f in (distinct_at_k, distinct_passing_at_k, pass_at_k_distinct)
+        f(*bags, k) for f in (distinct_at_k, distinct_passing_at_k, pass_at_k_of_distinct_solutions)
     )
     for i, cell in enumerate(cells):
-        for many, single in ((kinds, distinct_at_k), (once, pass_at_k_distinct)):
+        for many, single in ((kinds, distinct_at_k), (once, pass_at_k_of_distinct_solutions)):
             np.testing.assert_array_equal(many[i], single(*bag(cell), k)[0])
         n, c = (sum(row[j] for row in cell) for j in (1, 2))
         if n < k:

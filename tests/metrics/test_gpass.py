@@ -13,7 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import passk_cli
-from passk_cli.metrics.gpass import at_least_m_of_k_pairs, gpass_pairs, mgpass_pairs, passes_needed
+from passk_cli.metrics.gpass import (
+    at_least_m_of_k_per_pair,
+    gpass_per_pair,
+    mgpass_per_pair,
+    passes_needed,
+)
 from passk_cli.metrics.pass_k import pass_at_k_per_pair, pass_hat_k_per_pair
 
 SMALLEST = Fraction(1, 10**307)
@@ -33,7 +38,7 @@ def exact(n: int, c: int, k: int, least: int) -> Fraction:
 
 
 def first(n: int, c: int, k: int, least: int) -> float:
-    return float(at_least_m_of_k_pairs(np.array([n]), np.array([c]), k, least)[0])
+    return float(at_least_m_of_k_per_pair(np.array([n]), np.array([c]), k, least)[0])
 
 
 def relative(value: float, expected: Fraction) -> float:
@@ -47,7 +52,7 @@ def test_equal_to_hypergeometric_sums(cell: tuple[int, int, int], share: Fractio
     n, c, k = cell
     least = passes_needed(k, share)
     expected = exact(n, c, k, least)
-    value = float(gpass_pairs(np.array([n]), np.array([c]), k, share)[0])
+    value = float(gpass_per_pair(np.array([n]), np.array([c]), k, share)[0])
     assert relative(value, expected) <= 1e-12
     # The complement, small where the value is near 1: passes and failures exchanged.
     assert relative(first(n, n - c, k, k - least + 1), 1 - expected) <= 1e-12
@@ -74,8 +79,8 @@ def test_a_million_attempts() -> None:
 def test_shares_of_zero_and_one_are_pass_at_k_and_pass_hat_k(cell: tuple[int, int, int]) -> None:
     n, c, k = np.array([cell[0]]), np.array([cell[1]]), cell[2]
     for tiny in (Fraction(0), Fraction(1, 10**9)):
-        assert gpass_pairs(n, c, k, tiny) == pass_at_k_per_pair(n, c, k)
-    assert gpass_pairs(n, c, k, Fraction(1)) == pass_hat_k_per_pair(n, c, k)
+        assert gpass_per_pair(n, c, k, tiny) == pass_at_k_per_pair(n, c, k)
+    assert gpass_per_pair(n, c, k, Fraction(1)) == pass_hat_k_per_pair(n, c, k)
 
 
 @given(cells(200), shares, shares)
@@ -85,10 +90,10 @@ def test_monotone_in_the_share_and_in_c(
     n, c, k = cell
     low, high = sorted((one_share, second))
     at = np.array([n])
-    easier, harder = (gpass_pairs(at, np.array([c]), k, share) for share in (low, high))
+    easier, harder = (gpass_per_pair(at, np.array([c]), k, share) for share in (low, high))
     assert harder <= easier * (1 + 1e-13)
     if c < n:
-        assert gpass_pairs(at, np.array([c + 1]), k, low) >= easier * (1 - 1e-13)
+        assert gpass_per_pair(at, np.array([c + 1]), k, low) >= easier * (1 - 1e-13)
 
 
 @given(cells(150))
@@ -96,7 +101,7 @@ def test_mgpass_is_the_mean_of_gpass(cell: tuple[int, int, int]) -> None:
     n, c, k = cell
     terms = (exact(n, c, k, i) for i in range(-(-k // 2) + 1, k + 1))
     expected = Fraction(2, k) * sum(terms, Fraction(0))
-    assert relative(float(mgpass_pairs(np.array([n]), np.array([c]), k)[0]), expected) <= 1e-12
+    assert relative(float(mgpass_per_pair(np.array([n]), np.array([c]), k)[0]), expected) <= 1e-12
 
 
 def test_the_share_is_exact() -> None:
@@ -109,17 +114,17 @@ def test_the_share_is_exact() -> None:
 
 def test_too_few_attempts_and_certain_cells() -> None:
     n, c = np.array([4, 8, 8, 8]), np.array([4, 8, 0, 6])
-    np.testing.assert_array_equal(gpass_pairs(n, c, 5, Fraction("0.6")), [np.nan, 1.0, 0.0, 1.0])
-    np.testing.assert_array_equal(mgpass_pairs(n, c, 5)[:3], [np.nan, 0.8, 0.0])
-    np.testing.assert_array_equal(mgpass_pairs(n[1:], c[1:], 1), [0.0, 0.0, 0.0])
+    np.testing.assert_array_equal(gpass_per_pair(n, c, 5, Fraction("0.6")), [np.nan, 1.0, 0.0, 1.0])
+    np.testing.assert_array_equal(mgpass_per_pair(n, c, 5)[:3], [np.nan, 0.8, 0.0])
+    np.testing.assert_array_equal(mgpass_per_pair(n[1:], c[1:], 1), [0.0, 0.0, 0.0])
 
 
 def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     c = np.arange(121)
     n = np.full(121, 120)
-    total = gpass_pairs(n, c, 60, Fraction("0.4"))
+    total = gpass_per_pair(n, c, 60, Fraction("0.4"))
     monkeypatch.setattr("passk_cli.metrics.gpass._BLOCK_TERMS", 100)
-    np.testing.assert_array_equal(gpass_pairs(n, c, 60, Fraction("0.4")), total)
+    np.testing.assert_array_equal(gpass_per_pair(n, c, 60, Fraction("0.4")), total)
 
 
 @settings(max_examples=30)
@@ -131,11 +136,11 @@ def test_agreement_with_scorio(seed: int, tries: int) -> None:
     k = int(rng.integers(1, tries + 1))
     n, c = np.full(7, tries), matrix.sum(axis=1)
     for text in ("0", "0.25", "0.28", "0.5", "0.75", "1"):
-        passk_value = gpass_pairs(n, c, k, Fraction(text)).mean()
+        passk_value = gpass_per_pair(n, c, k, Fraction(text)).mean()
         assert passk_value == pytest.approx(
             scorio.g_pass_at_k_tau(matrix, k, float(text)), rel=1e-10
         )
-    passk_value = mgpass_pairs(n, c, k).mean()
+    passk_value = mgpass_per_pair(n, c, k).mean()
     assert passk_value == pytest.approx(scorio.mg_pass_at_k(matrix, k), rel=1e-10)
 
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from passk_cli.metrics.heterogeneity import (
     RateMoments,
-    mean_rate_to_the_k_new_tasks,
-    mean_rate_to_the_k_these_tasks,
     moments_new_tasks,
     moments_of_rates,
     moments_these_tasks,
-    rate_curves,
+    pass_curves_from_rates,
+    power_of_mean_rate_new_tasks,
+    power_of_mean_rate_these_tasks,
 )
 from passk_cli.metrics.pass_k import (
     pass_at_and_hat_curve_blocks,
@@ -51,7 +51,7 @@ def exact(p: list[float], k: int) -> tuple[Fraction, Fraction, Fraction]:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_families_of_the_article(name: str) -> None:
     """Numbers of the figures of "Pass@k and Pass^k tell different stories" (2025), exactly."""
-    result = rate_curves(np.array(FAMILIES[name]), np.arange(1, 9))
+    result = pass_curves_from_rates(np.array(FAMILIES[name]), np.arange(1, 9))
     for i, k in enumerate(range(1, 9)):
         at, hat, even = exact(FAMILIES[name], k)
         assert result.pass_at_k[i] == pytest.approx(float(at), rel=1e-14)
@@ -62,12 +62,12 @@ def test_the_families_of_the_article(name: str) -> None:
         assert (result.pass_hat_k_heterogeneity_gain[i] > 0.03) == (name != "homogeneous" and k > 1)
     if name == "homogeneous":
         assert not result.pass_hat_k_heterogeneity_gain.any()
-        assert not result.coverage_deficit.any()
+        assert not result.pass_at_k_heterogeneity_loss.any()
 
 
 def test_positive_skew_is_more_reliable_and_covers_more() -> None:
     negative, positive = (
-        rate_curves(np.array(FAMILIES[name]), np.arange(2, 60))
+        pass_curves_from_rates(np.array(FAMILIES[name]), np.arange(2, 60))
         for name in ("negative skew", "positive skew")
     )
     # Mirror images around one half have the same E p², so k = 2 is a tie: 0.34245 both.
@@ -81,19 +81,19 @@ def test_positive_skew_is_more_reliable_and_covers_more() -> None:
 
 def test_the_coin_game() -> None:
     ten = np.array([10])
-    assert rate_curves(np.array([0.5]), ten).pass_hat_k[0] == 1 / 1024
-    assert rate_curves(np.array([0.0, 1.0]), ten).pass_hat_k[0] == 1 / 2
+    assert pass_curves_from_rates(np.array([0.5]), ten).pass_hat_k[0] == 1 / 1024
+    assert pass_curves_from_rates(np.array([0.0, 1.0]), ten).pass_hat_k[0] == 1 / 2
 
 
 @given(rates)
 def test_bounds_and_monotone_curves(p: list[float]) -> None:
-    result, mean = rate_curves(np.array(p), KS), float(np.mean(p))
+    result, mean = pass_curves_from_rates(np.array(p), KS), float(np.mean(p))
     slack = 1e-14
     assert np.all(result.pass_at_k >= mean - slack)
     assert np.all(result.pass_at_k <= 1 - (1 - mean) ** KS + slack)
     for gain, bound in (
         (result.pass_hat_k_heterogeneity_gain, result.max_pass_hat_k_heterogeneity_gain),
-        (result.coverage_deficit, result.max_pass_at_k_coverage_deficit),
+        (result.pass_at_k_heterogeneity_loss, result.max_pass_at_k_heterogeneity_loss),
     ):
         assert np.all(gain >= 0)
         assert np.all(gain <= bound + slack)
@@ -103,27 +103,27 @@ def test_bounds_and_monotone_curves(p: list[float]) -> None:
 
 @given(st.floats(0, 1), st.integers(1, 30))
 def test_equal_rates_have_no_gain_at_all(rate: float, tasks: int) -> None:
-    result = rate_curves(np.full(tasks, rate), KS)
+    result = pass_curves_from_rates(np.full(tasks, rate), KS)
     assert not result.pass_hat_k_heterogeneity_gain.any()
-    assert not result.coverage_deficit.any()
+    assert not result.pass_at_k_heterogeneity_loss.any()
 
 
 @given(rates)
 def test_a_two_point_family_reaches_the_bound(p: list[float]) -> None:
     count, all_ones = len(p), sum(x > 0.5 for x in p)
-    result = rate_curves(np.array([1.0] * all_ones + [0.0] * (count - all_ones)), KS)
+    result = pass_curves_from_rates(np.array([1.0] * all_ones + [0.0] * (count - all_ones)), KS)
     np.testing.assert_allclose(
         result.pass_hat_k_heterogeneity_gain, result.max_pass_hat_k_heterogeneity_gain, atol=1e-15
     )
     np.testing.assert_allclose(
-        result.coverage_deficit, result.max_pass_at_k_coverage_deficit, atol=1e-15
+        result.pass_at_k_heterogeneity_loss, result.max_pass_at_k_heterogeneity_loss, atol=1e-15
     )
 
 
 @given(st.lists(st.integers(0, 8), min_size=1, max_size=9))
 def test_different_tasks_by_enumeration(c: list[int]) -> None:
     p = [Fraction(x, 8) for x in c]
-    result = mean_rate_to_the_k_new_tasks(np.array(c) / 8, np.arange(1, len(c) + 2))
+    result = power_of_mean_rate_new_tasks(np.array(c) / 8, np.arange(1, len(c) + 2))
     for k in range(1, len(c) + 1):
         item = [prod(subset) for subset in combinations(p, k)]
         assert result[k - 1] == pytest.approx(float(sum(item, Fraction(0)) / len(item)), rel=1e-13)
@@ -134,7 +134,7 @@ def test_different_tasks_by_enumeration(c: list[int]) -> None:
 def test_tasks_with_repetition_by_enumeration(cells: list[tuple[int, float]]) -> None:
     n = [n for n, _ in cells]
     c = [round(share * n) for n, share in cells]
-    result = mean_rate_to_the_k_these_tasks(np.array(n), np.array(c), np.arange(1, 5))
+    result = power_of_mean_rate_these_tasks(np.array(n), np.array(c), np.arange(1, 5))
     for k in range(1, 5):
         if k > min(n):
             assert np.isnan(result[k - 1])
@@ -152,9 +152,9 @@ def test_tasks_with_repetition_by_enumeration(cells: list[tuple[int, float]]) ->
 def test_tasks_with_repetition_at_ten_thousand_attempts(tasks: int) -> None:
     n = np.full(tasks, 10_000)
     ks = np.array([1, 10, 600, 2000, 5000, 10_000])
-    np.testing.assert_allclose(mean_rate_to_the_k_these_tasks(n, n, ks), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(power_of_mean_rate_these_tasks(n, n, ks), 1.0, rtol=1e-12)
     c = np.full(tasks, 9_990)
-    result = mean_rate_to_the_k_these_tasks(n, c, ks)
+    result = power_of_mean_rate_these_tasks(n, c, ks)
     # As tasks grow in number, attempts fall on different ones: from pass^k of one task to p^k.
     lower, upper = pass_hat_k(10_000, 9_990, ks), (0.999**ks)
     if tasks == 1:
@@ -200,7 +200,7 @@ def powers(n: np.ndarray, c: np.ndarray) -> np.ndarray:
 def test_unbiased_for_new_tasks() -> None:
     mean = float(sum(RATES, Fraction(0)) / 3)
     ks = np.array([1, 2, 3])
-    result = expected_new(lambda n, c: mean_rate_to_the_k_new_tasks(c / n, ks), tasks=3, n=2)
+    result = expected_new(lambda n, c: power_of_mean_rate_new_tasks(c / n, ks), tasks=3, n=2)
     np.testing.assert_allclose(result, mean**ks, rtol=1e-12)
     result = expected_new(lambda n, c: as_array(moments_new_tasks(powers(n, c))), tasks=3, n=3)
     deviation = np.array([float(p) for p in RATES]) - mean
@@ -212,7 +212,7 @@ def test_unbiased_for_new_tasks() -> None:
 def test_unbiased_for_these_tasks() -> None:
     p = np.array([float(x) for x in RATES])
     ks = np.array([1, 2, 3])
-    result = expected_these(lambda n, c: mean_rate_to_the_k_these_tasks(n, c, ks), RATES, 3)
+    result = expected_these(lambda n, c: power_of_mean_rate_these_tasks(n, c, ks), RATES, 3)
     np.testing.assert_allclose(result, p.mean() ** ks, rtol=1e-12)
     result = expected_these(lambda n, c: as_array(moments_these_tasks(n, c)), RATES, 3)
     deviation = p - p.mean()

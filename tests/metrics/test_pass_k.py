@@ -15,8 +15,8 @@ from passk_cli.metrics.pass_k import pass_at_and_hat_curves, pass_at_k, pass_hat
 from passk_cli.metrics.registry import (
     default_ks,
     parse_ks,
-    parse_list,
     parse_metric,
+    parse_metric_list,
     task_values,
 )
 
@@ -127,7 +127,7 @@ def test_unbiased_by_enumeration() -> None:
 
 
 def test_names() -> None:
-    assert [m.name for m in parse_list("pass@1, pass^4,pass@1")] == ["pass@1", "pass^4"]
+    assert [m.name for m in parse_metric_list("pass@1, pass^4,pass@1")] == ["pass@1", "pass^4"]
     assert default_ks(100) == (1, 10, 100)
     assert default_ks(9) == (1, 2, 4, 8, 9)
     for bad in ("pass@0", "pass@", "bestest3", "pass@x", "gpass@8:0", "gpass@8:1.1"):

@@ -212,7 +212,7 @@ def test_places_of_intervals_are_inside_the_drawing() -> None:
         place
         for e in view.entries
         for n in e.numbers
-        for place in (*n.dot_positions, *n.interval_positions)
+        for place in (*n.value_point_positions, *n.interval_positions)
     ]
     assert all(0 <= place <= 100 for place in places)
     (metric,) = view.metrics
@@ -233,7 +233,7 @@ def test_drawings_are_xml_with_the_colours_of_the_page(text: str) -> None:
 
 def test_the_answer_is_the_headline(hostile_findings: passk_cli.Findings, text: str) -> None:
     (headline,) = re.findall(r"<h1[^>]*>(.*?)</h1>", text)
-    expected = answer_text(hostile_findings.report, Style().with_typographic_minus)
+    expected = answer_text(hostile_findings.report, Style().copy_with_typographic_minus)
     assert expected
     assert unescape(headline) == expected
 

@@ -10,7 +10,7 @@ from passk_cli.commands.bootstrap.view import BootstrapRunner
 from passk_cli.commands.compare.view import CompareRunner
 from passk_cli.files.load import load
 from passk_cli.files.request import Request
-from passk_cli.metrics.registry import parse_list
+from passk_cli.metrics.registry import parse_metric_list
 from passk_cli.report.data_types import Report
 from passk_cli.report.plot import ReferenceLine, curves, forest
 from passk_cli.study.analysis import Analysis
@@ -67,7 +67,7 @@ def test_densities_show_estimates_and_intervals() -> None:
 
 def test_a_report_without_values_has_no_chart() -> None:
     counts = load([str(SAMPLES / "tau_airline.csv")], Request())
-    report = BootstrapRunner().report(Analysis(counts, parse_list("pass@9")))
+    report = BootstrapRunner().report(Analysis(counts, parse_metric_list("pass@9")))
     assert report.plots == ()
 
 

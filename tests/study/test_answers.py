@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from passk_cli.commands.diagnostic_lookup import all_answers
+from passk_cli.commands.diagnostic_lookup import all_answers_by_name
 from passk_cli.report.data_types import AnswerSentence
 from tests.truth import PROOFS
 
@@ -23,7 +23,7 @@ def test_every_answer_has_a_proof() -> None:
     """A test that says it on random data, and checks the fields behind its words."""
     for module in _PROOFS:
         import_module(module)
-    assert all_answers().keys() == PROOFS.keys()
+    assert all_answers_by_name().keys() == PROOFS.keys()
 
 
 @pytest.mark.parametrize("sign", [-1, 0, 1])

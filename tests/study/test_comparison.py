@@ -9,7 +9,7 @@ import pytest
 from passk_cli import read
 from passk_cli.errors import DataError
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.metrics.registry import parse_list
+from passk_cli.metrics.registry import parse_metric_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.comparison import comparison_on_shared_tasks, difference_interval_data
 from passk_cli.study.confidence import Confidence
@@ -22,7 +22,7 @@ CELLS = [("a", "t", 4, 4), ("a", "u", 4, 1), ("a", "v", 4, 2),
 
 
 def sides(cells: list[tuple[str, str, int, int]]) -> tuple[TaskValues, TaskValues]:
-    first, second = compute_values(Counts.from_cells(cells), parse_list("pass@1"))
+    first, second = compute_values(Counts.from_cells(cells), parse_metric_list("pass@1"))
     return first, second
 
 
@@ -63,7 +63,7 @@ def test_a_difference_has_the_range_of_its_bounds() -> None:
     rows = [(model, task, score, 1) for model in "ab" for task in "tuv" for score in (1.0, 5.0)]
     data = pd.DataFrame(rows, columns=["model", "task", "score", "passed"])
     counts = read(data, attempts=["score"])
-    pair = comparison_on_shared_tasks(*compute_values(counts, parse_list("mean")))
+    pair = comparison_on_shared_tasks(*compute_values(counts, parse_metric_list("mean")))
     (sample,) = difference_interval_data([pair], Confidence(bounds=(1.0, 5.0)))
     assert (sample.lower_bound, sample.upper_bound) == (-4.0, 4.0)
 

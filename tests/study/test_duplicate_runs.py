@@ -66,4 +66,4 @@ def test_two_runs_with_the_same_rates_are_not_copies() -> None:
             easy = rng.beta(*shape, tasks)
             c, c_other = rng.binomial(n, easy, (2, tasks))
             copy = detect_copy("a", "b", np.full(tasks, n), (c, c_other), 1)
-            assert copy is None or (n == 1 and not copy.changed_attempts)
+            assert copy is None or (n == 1 and not copy.changed_attempt_count)

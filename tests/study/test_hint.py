@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from passk_cli.metrics.registry import parse_list
+from passk_cli.metrics.registry import parse_metric_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.metric_selection import MetricOptions
 from tests.conftest import Passk, Write
@@ -12,7 +12,7 @@ def test_the_hint_appears_only_without_a_metric() -> None:
     counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 4, 1)])
     assert MetricOptions().unavailable_k_hint(counts) == "pass@10 needs 10 attempts per task"
     assert MetricOptions(k=(1,)).unavailable_k_hint(counts) == ""
-    assert MetricOptions(metrics=parse_list("pass@1")).unavailable_k_hint(counts) == ""
+    assert MetricOptions(metrics=parse_metric_list("pass@1")).unavailable_k_hint(counts) == ""
     enough = Counts.from_cells([("m", "a", 100, 1)])
     assert MetricOptions().unavailable_k_hint(enough) == ""
 

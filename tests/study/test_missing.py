@@ -12,7 +12,7 @@ import pytest
 
 import passk_cli
 from passk_cli.inference.random_streams import named_generator
-from passk_cli.metrics.registry import parse_list
+from passk_cli.metrics.registry import parse_metric_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.missing_outcomes import MissingOutcomeCounts
 from passk_cli.study.analysis import Analysis
@@ -28,7 +28,7 @@ from tests.conftest import Passk, Write
 # Tried by .ci/run after the others.
 pytestmark = pytest.mark.long
 
-METRICS = parse_list("pass@2,pass^2,gpass@2:0.75,mgpass@2")
+METRICS = parse_metric_list("pass@2,pass^2,gpass@2:0.75,mgpass@2")
 PERCENTILE = Confidence(interval="percentile", resamples=200)
 
 
@@ -127,7 +127,7 @@ def test_no_fill_in_has_a_wider_interval_or_a_larger_p(case: int) -> None:
     c = rng.binomial(n - missing, np.where(rng.random(2 * tasks) < 0.7, rate, rng.random()))
     series = [("a",)] * tasks + [("b",)] * tasks
     names = [f"t{t:02}" for t in range(tasks)] * 2
-    metrics = parse_list("pass@1,pass@2,gpass@2:0.75")
+    metrics = parse_metric_list("pass@1,pass@2,gpass@2:0.75")
 
     def pairs(counts: Counts) -> list[Comparison]:
         values = compute_values(counts, metrics)
@@ -154,7 +154,7 @@ def test_adjusted_verdicts_hold_for_every_fill_in() -> None:
     c[18:23], c[30], missing[[12, 13, 27]] = 1, 1, 1
     series = [(name,) for name in "abc" for _ in range(12)]
     counts = Counts.from_columns(series, [*"abcdefghijkl"] * 3, n, c, missing=missing)
-    metric, rules = parse_list("pass@1"), ComparisonOptions(adjust="holm")
+    metric, rules = parse_metric_list("pass@1"), ComparisonOptions(adjust="holm")
 
     def verdicts(item: Counts) -> list[tuple[float, str]]:
         a, b, third = compute_values(item, metric)

@@ -9,7 +9,7 @@ import pytest
 
 from passk_cli.inference.judge_correction import JudgeLabels
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
-from passk_cli.metrics.registry import Metric, parse_list
+from passk_cli.metrics.registry import Metric, parse_metric_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Estimate
 from passk_cli.study.analysis import Analysis
@@ -31,7 +31,7 @@ def test_standard_errors_are_over_tasks_or_over_attempts(
     population: str, se: float, method: str | None
 ) -> None:
     confidence = Confidence(interval=method, population=population)
-    (fact,) = Analysis(COUNTS, parse_list("pass@1"), confidence).results()
+    (fact,) = Analysis(COUNTS, parse_metric_list("pass@1"), confidence).results()
     assert (fact.estimate.value, fact.se) == pytest.approx((7 / 12, se), rel=1e-12)
     assert fact.estimate.se == (fact.se if method == "none" else None)
 
@@ -64,9 +64,9 @@ def test_mean_of_any_value(population: str, within: np.ndarray | None, se: float
 def test_missing_outcomes_make_a_share_a_range_of_shares() -> None:
     n, c, missing = np.array([[2, 4], [1, 1], [0, 2]])
     counts = Counts.from_columns([("m",)] * 2, ["a", "b"], n, c, missing=missing)
-    (values,) = Analysis(counts, parse_list("pass@1")).task_values()
+    (values,) = Analysis(counts, parse_metric_list("pass@1")).task_values()
     assert values.estimate == Estimate(3 / 8, range_upper_end=5 / 8)
-    (certain,) = Analysis(COUNTS, parse_list("pass@1")).task_values()
+    (certain,) = Analysis(COUNTS, parse_metric_list("pass@1")).task_values()
     assert certain.estimate == pytest.approx(7 / 12, rel=1e-12)
 
 

@@ -14,7 +14,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.temperature_models.toy_model import (
     FIT_PASS_AT_K_RANGE,
     GRID_KS,
-    GRID_SCALES,
+    GRID_TASK_SCALES,
     TASK_FAMILIES,
     ToyTasks,
     best_temperatures,
@@ -26,7 +26,7 @@ from passk_cli.temperature_models.toy_model import (
     power_law_tasks,
     second_moment_of_generations,
     tasks_of_spread,
-    temperature_at_generation_moment,
+    temperature_at_second_moment,
 )
 from tests.conftest import long_cases
 
@@ -59,7 +59,7 @@ def test_the_best_temperature_of_a_single_task_does_not_depend_on_k(
     """By the code path to the last bit, and in value: no other T gives a higher pass@k."""
     task = ToyTasks(np.array([float(c)]), np.array([1.0]))
     result = best_temperatures(task, [1, k, 3 * k, 1])
-    star = temperature_at_generation_moment(c * c)
+    star = temperature_at_second_moment(c * c)
     assert {best.temperature for best in result} == {star}
     assert result[1].pass_at_k == expected_pass_at_k(task, k, star)
     # Next to the top the two are equal but for rounding.
@@ -77,7 +77,7 @@ def test_the_largest_k_is_one_of_them() -> None:
 
 @pytest.mark.parametrize("moment", [1e-12, 1e-4, 0.3, 1.0, 1.999999, 2.0, 1e6])
 def test_temperature_of_moment_is_the_inverse(moment: float) -> None:
-    assert second_moment_of_generations(temperature_at_generation_moment(moment)) == pytest.approx(
+    assert second_moment_of_generations(temperature_at_second_moment(moment)) == pytest.approx(
         moment, rel=1e-12
     )
 
@@ -101,7 +101,7 @@ def test_single_points_of_the_article() -> None:
 def test_the_regression_of_the_article(family, article, exact, r2) -> None:  # type: ignore[no-untyped-def]
     """Its whole grid; "exact" are the same sums computed independently of this project."""
     k, s, star = [], [], []
-    for scale in GRID_SCALES:
+    for scale in GRID_TASK_SCALES:
         tasks = family(scale)
         for first, best in zip(GRID_KS, best_temperatures(tasks, GRID_KS), strict=True):
             if FIT_PASS_AT_K_RANGE[0] < best.pass_at_k < FIT_PASS_AT_K_RANGE[1]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from passk_cli.commands.command import Command
-from passk_cli.errors import raise_for_first_true_condition
+from passk_cli.errors import raise_parameter_error_if_any
 from passk_cli.files.request import Request
 from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option, split_at_commas
@@ -26,7 +26,7 @@ def parse_draws_file(name: str) -> str:
         resamples = min(max(int(name), 100), MOST_RESAMPLES)
         why = "sets the number of resamples" + f", at least {resamples}" * (int(name) < resamples)
         settle = SuggestedFix({"--draws": None, "--resamples": resamples}, why)
-        raise_for_first_true_condition(
+        raise_parameter_error_if_any(
             "bad-output", (True, OptionWithValue("--draws", name), "it names a file", (settle,))
         )
     return check_output_file_name(name)

@@ -17,7 +17,7 @@ from passk_cli.commands.bootstrap.distribution import (
 )
 from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import ParameterError, raise_for_first_true_condition
+from passk_cli.errors import ParameterError, raise_parameter_error_if_any
 from passk_cli.inference.intervals import LOGIT_T, METHODS_THAT_NEED_BOUNDS
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING_TOLERANCE
@@ -357,7 +357,7 @@ class BootstrapRunner(CommandRunner, BootstrapOptions):
         confidence = study.confidence
         methods = choose_interval_methods(study.counts, self.interval, confidence)
         if confidence.metrics_by_method_override == {LOGIT_T: ("all",)}:
-            raise_for_first_true_condition("invalid-method", (
+            raise_parameter_error_if_any("invalid-method", (
                 self.interval, OptionWithValue("--interval"),
                 f"corrected numbers always have {LOGIT_T} intervals",
                 (SuggestedFix({"--interval": None}),),

@@ -21,7 +21,12 @@ from passk_cli.report.plot import Plot, curves
 from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.section import AGAINST_COLUMN, GROUP_VALUES_COLUMN, MODEL_COLUMN, ReportSection
+from passk_cli.study.section import (
+    AGAINST_MODEL_COLUMN,
+    GROUP_VALUES_COLUMN,
+    MODEL_COLUMN,
+    ReportSection,
+)
 from passk_cli.study.values import SeriesKey, TaskValues
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
@@ -113,7 +118,7 @@ class CrossingTable(ReportSection[Crossing]):
 
     title = "The k at which one model overtakes the other"
     columns = (
-        MODEL_COLUMN, AGAINST_COLUMN, GROUP_VALUES_COLUMN,
+        MODEL_COLUMN, AGAINST_MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("curve", meaning="The metric at every k.",
             cell_of_record=lambda cross: f"{cross.family}k"),
         Column("crosses at", meaning="First k at which the other model is ahead.",

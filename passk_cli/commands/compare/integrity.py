@@ -135,7 +135,7 @@ def text_reader(
     roles = [
         role
         for role in COMPARED_TEXT_ROLES
-        if inputs and all(role in file.requestable_column_by_role for file in inputs)
+        if inputs and all(role in file.command_data_column_by_role for file in inputs)
     ]
     if not roles:
         return None

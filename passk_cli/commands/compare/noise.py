@@ -12,7 +12,12 @@ from passk_cli.report.data_types import FULL, Column
 from passk_cli.report.phrases import number_range
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.section import AGAINST_COLUMN, GROUP_VALUES_COLUMN, MODEL_COLUMN, ReportSection
+from passk_cli.study.section import (
+    AGAINST_MODEL_COLUMN,
+    GROUP_VALUES_COLUMN,
+    MODEL_COLUMN,
+    ReportSection,
+)
 
 _MEAN_METRICS = ("pass@1", "pass^1")
 
@@ -31,7 +36,7 @@ class DifferenceVarianceTable(ReportSection[PairVariance]):
     title = "Noise of the differences at pass@1"
     visibility = FULL
     columns = (
-        MODEL_COLUMN, AGAINST_COLUMN, GROUP_VALUES_COLUMN,
+        MODEL_COLUMN, AGAINST_MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("from attempts", "share", meaning="Share of the variance of the difference that"
                " comes from the attempts. The rest comes from the choice of tasks.",
                cell_of_record=lambda pair: pair.variance_split.share_of_attempts),

@@ -19,11 +19,11 @@ from passk_cli.report.phrases import count_range
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.comparison import comparison_on_shared_tasks
-from passk_cli.study.cover_ranges import limits_without_estimate
+from passk_cli.study.cover_ranges import range_limits_only
 from passk_cli.study.pairwise_tests import BETTER, TIED, WORSE, choose_pairs
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import (
-    AGAINST_COLUMN,
+    AGAINST_MODEL_COLUMN,
     GROUP_VALUES_COLUMN,
     MODEL_COLUMN,
     ReportSection,
@@ -121,7 +121,7 @@ class PairsAtRangeMetricSummary:
             pair = self.pairs[0]
             sides = pair.model_results if self.verdict != WORSE else pair.model_results[::-1]
             model, against = (name_with_groups(side.series, self.groups) for side in sides)
-            limits, other_limits = map(limits_without_estimate, sides)
+            limits, other_limits = map(range_limits_only, sides)
             fields |= {"model": model, "against": against, "limits": limits, "others": other_limits}
         return fields
 
@@ -145,7 +145,7 @@ class CoverPairTable(ReportSection[PairAtRangeMetric]):
 
     title = "Ranges"
     columns = (
-        MODEL_COLUMN, AGAINST_COLUMN, GROUP_VALUES_COLUMN,
+        MODEL_COLUMN, AGAINST_MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("metric", meaning="Name of the"
                " metric, as in `-m`.", cell_of_record=lambda pair: pair.result.name),
         Column("range", "share", meaning="Range of the model's metric on the tasks that both models"

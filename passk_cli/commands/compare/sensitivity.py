@@ -17,7 +17,12 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Column, Table
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.pairwise_tests import choose_pairs, compare_pairs
-from passk_cli.study.section import AGAINST_COLUMN, GROUP_VALUES_COLUMN, MODEL_COLUMN, ReportSection
+from passk_cli.study.section import (
+    AGAINST_MODEL_COLUMN,
+    GROUP_VALUES_COLUMN,
+    MODEL_COLUMN,
+    ReportSection,
+)
 from passk_cli.study.values import SeriesKey
 from passk_cli.suggested_fix import OptionWithValue
 
@@ -50,7 +55,7 @@ class SensitivityTable(ReportSection[VerdictWithLessData]):
 
     shown_when = "with --sensitivity"
     columns = (
-        MODEL_COLUMN, AGAINST_COLUMN, GROUP_VALUES_COLUMN,
+        MODEL_COLUMN, AGAINST_MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("metric", meaning="Name of the metric, as in `-m`.",
             cell_of_record=lambda row: row.metric),
         Column("verdict", meaning="Verdict on all tasks.", cell_of_record=lambda row: row.verdict),
@@ -87,11 +92,11 @@ def verdict_stabilities(
             OptionWithValue("--sensitivity", group),
             f"all tasks have the value {values[0]!r} in this column",
         )
-    all_groups = replace(study, counts=counts.without_group(group))
+    all_groups = replace(study, counts=counts.merged_over_group_column(group))
     full = _verdicts_by_pair(all_groups, baseline)
     without = {
         value: _verdicts_by_pair(
-            replace(study, counts=counts.without_group(group, value)), baseline
+            replace(study, counts=counts.merged_over_group_column(group, value)), baseline
         )
         for value in values
     }

@@ -46,7 +46,7 @@ from passk_cli.commands.compare.sensitivity import SensitivityTable, verdict_sta
 from passk_cli.commands.runner import CommandRunner, ReadCountsFunction, SharedOptions
 from passk_cli.commands.tasks.flips import FlipCountsByPairTable, FlippedTaskTable
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import ParameterError, raise_for_first_true_condition
+from passk_cli.errors import ParameterError, raise_parameter_error_if_any
 from passk_cli.files.request import Request
 from passk_cli.inference.intervals import PAIRED_SCORE
 from passk_cli.inference.populations import THESE_TASKS
@@ -86,7 +86,7 @@ from passk_cli.study.data_notes import (
     reading_notes,
 )
 from passk_cli.study.duplicate_runs import require_no_copies
-from passk_cli.study.flips import compute_flips_of_pairs, results_per_shared_task
+from passk_cli.study.flips import compute_flips_of_pairs, pass_rate_changes_per_task
 from passk_cli.study.pairwise_tests import (
     BETTER,
     WORSE,
@@ -98,7 +98,7 @@ from passk_cli.study.pairwise_tests import (
 from passk_cli.study.rank_resampling import find_ranks_allowed_by_tests
 from passk_cli.study.result import Result, ratio_estimate
 from passk_cli.study.section import (
-    AGAINST_COLUMN,
+    AGAINST_MODEL_COLUMN,
     GROUP_VALUES_COLUMN,
     MODEL_COLUMN,
     MetricColumnItem,
@@ -298,7 +298,9 @@ class IntervalsOfModels:
     def results(self) -> list[Result]:
         """The results of all models that have a value."""
         metrics = [values.metric for values in self.values[:1]]
-        confidence = self.study.confidence.for_single_models().for_metrics(metrics)
+        confidence = self.study.confidence.without_difference_method().with_methods_for_metrics(
+            metrics
+        )
         return self.study.results(self.values, confidence)
 
     @cached_property
@@ -658,7 +660,7 @@ class PairTable(PairSection):
     title = "Pairs"
     columns = (
         replace(MODEL_COLUMN, exists_in_section=lambda section: not section.single_pair),
-        replace(AGAINST_COLUMN, exists_in_section=lambda section: not section.single_pair),
+        replace(AGAINST_MODEL_COLUMN, exists_in_section=lambda section: not section.single_pair),
         GROUP_VALUES_COLUMN,
         Column("metric", meaning="Name of the"
                " metric, as in `-m`.", cell_of_record=lambda pair: pair.metric.name),
@@ -824,7 +826,7 @@ class ChangeComparisonTable(PairSection):
 
     shown_when = "with --change"
     columns = (
-        MODEL_COLUMN, AGAINST_COLUMN, GROUP_VALUES_COLUMN, _model_estimate_column(0),
+        MODEL_COLUMN, AGAINST_MODEL_COLUMN, GROUP_VALUES_COLUMN, _model_estimate_column(0),
         _model_estimate_column(1),
         _DIFFERENCE_COLUMN, _P_COLUMN, _EQUIVALENCE_P_COLUMN,
         _SHARED_TASKS_COLUMN,
@@ -1075,7 +1077,7 @@ class CompareRunner(CommandRunner, CompareOptions):
                 model_pairs_for_flips(study, comparisons), confidence.level
             )
             sections.append(FlipCountsByPairTable(study, flipped))
-            sections.append(FlippedTaskTable(study, results_per_shared_task(flipped)))
+            sections.append(FlippedTaskTable(study, pass_rate_changes_per_task(flipped)))
         if self.sensitivity:
             sections.append(SensitivityTable(study, stability, self.sensitivity))
         ranged = replace(study, metrics=metrics)
@@ -1101,7 +1103,7 @@ class CompareRunner(CommandRunner, CompareOptions):
         options_set = [*changed_option_names(self), *changed_option_names(study.comparison_options)]
         problem = f"{name} is a range, which has no test; add another metric, for example pass@1"
         untested = [o for o in options_set if o not in ("--baseline", "--unpaired")]
-        raise_for_first_true_condition("contradicting-options", *(
+        raise_parameter_error_if_any("contradicting-options", *(
             (True, OptionWithValue(option), problem, ()) for option in untested
         ))  # fmt: skip
         pairs = cover_pairs(study, baseline)
@@ -1125,7 +1127,7 @@ class CompareRunner(CommandRunner, CompareOptions):
         return replace(options, metric_options=replace(options.metric_options, metrics=metrics))
 
     def _without_sensitivity_groups(self, counts: Counts) -> Counts:
-        return counts.without_group(self.sensitivity) if self.sensitivity else counts
+        return counts.merged_over_group_column(self.sensitivity) if self.sensitivity else counts
 
 
 class PairAnswerWithoutTable(PairTable):

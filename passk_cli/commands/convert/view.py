@@ -16,7 +16,7 @@ from passk_cli.commands.written_counts import (
     model_counts_written_to_file,
     refuse_reserved_columns,
 )
-from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
+from passk_cli.errors import DataError, ParameterError, raise_parameter_error_if_any
 from passk_cli.files.export import output_format, write_columns
 from passk_cli.files.request import KEEP_MISSING, MISSING_FIXES, Conversion
 from passk_cli.files.roles import AMOUNT_UNITS, CONTAINS_COUNTS_PROBLEM, COUNTS_COLUMNS
@@ -77,7 +77,7 @@ class ConvertRunner(CommandRunner, ConvertOptions):
         without = (SuggestedFix({"--spark-master": None}),)
         idle = self.spark_master is not None and self.engine != "spark"
         about = OptionWithValue("--spark-master"), "only Spark uses this option", without
-        raise_for_first_true_condition("contradicting-options", (idle, *about))
+        raise_parameter_error_if_any("contradicting-options", (idle, *about))
         if self.counts:
             contradictions: dict[str | OptionWithValue, object] = {
                 OptionWithValue("--with"): self.columns,
@@ -99,7 +99,7 @@ class ConvertRunner(CommandRunner, ConvertOptions):
                 options_of_fix = {"--counts": True, "--map": Placeholder("FILE")}
                 settles = (SuggestedFix(options_of_fix, "writes counts"),)
         reasons = ((applies, at, problem, settles) for at, applies in contradictions.items())
-        raise_for_first_true_condition("contradicting-options", *reasons)
+        raise_parameter_error_if_any("contradicting-options", *reasons)
         if self.counts:
             refuse_reserved_columns(request.by, COUNTS_COLUMNS, "the output")
             option_names = request.given_options | ({"missing"} if self.missing else set())

@@ -10,7 +10,7 @@ from passk_cli.arrays import Bools, Floats, Ints, row_blocks
 from passk_cli.inference.bands import pointwise_level
 from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.inference.difference import difference_distribution
-from passk_cli.inference.ranking import code_spans, possible_crossing_ranges
+from passk_cli.inference.ranking import equal_element_spans, possible_crossing_ranges
 
 # Costs with a relative difference of at most _TIE_TOLERANCE are treated as equal, and so are rates
 # with a difference of at most _TIE_TOLERANCE.
@@ -190,6 +190,6 @@ def lead_crossings(
     )
     leads = tuple(
         BudgetRangeLead(float(budgets[run.first_index]), float(budgets[run.last_index]), run.code)
-        for run in code_spans(signs)
+        for run in equal_element_spans(signs)
     )
     return LeadCrossings(tuple(budgets[turned].tolist()), crossings, leads, gap, low, high)

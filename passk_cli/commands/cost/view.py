@@ -39,7 +39,7 @@ from passk_cli.study.answer import first_true_sentence, true_sentences
 from passk_cli.study.pairwise_tests import TIED
 from passk_cli.study.result import Result
 from passk_cli.study.section import (
-    AGAINST_COLUMN,
+    AGAINST_MODEL_COLUMN,
     GROUP_VALUES_COLUMN,
     MODEL_COLUMN,
     MetricColumnItem,
@@ -353,7 +353,7 @@ class CostPairTable(ReportSection[CostComparison]):
     visibility = FULL
     columns = (
         Column("model", cell_of_record=lambda pair: pair.first.series[0]),
-        Column("against", meaning=AGAINST_COLUMN.meaning,
+        Column("against", meaning=AGAINST_MODEL_COLUMN.meaning,
             cell_of_record=lambda pair: pair.second.series[0]),
         replace(GROUP_VALUES_COLUMN, cell_of_record=lambda pair,
             item: pair.first.series[1 + item[0]]),
@@ -414,7 +414,7 @@ class CostRunner(CommandRunner, CostOptions):
             amounts_in_data = [
                 name
                 for name in AMOUNT_UNITS_AND_NOUNS
-                if any(name in file.requestable_column_by_role for file in inputs)
+                if any(name in file.command_data_column_by_role for file in inputs)
             ]
             if not amounts_in_data:
                 raise

@@ -10,7 +10,7 @@ from passk_cli.files.request import Request
 from passk_cli.limits import MOST_ATTEMPTS, parse_whole_number
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metric_selection import MetricOptions, parse_k
+from passk_cli.study.metric_selection import MetricOptions, parse_k_values
 from passk_cli.suggested_fix import OptionWithValue
 
 BAND_CHOICES = (POINTWISE, SIMULTANEOUS) = ("pointwise", "simultaneous")
@@ -76,7 +76,7 @@ class CurveOptions:
         " show, for each success rate, the share of tasks with at least this true success"
         " rate.")] = ()
     k: Annotated[tuple[int, ...], Option(
-        "-k", "1,2,5,10", "Compute the curves only at these values of k.", parse=parse_k,
+        "-k", "1,2,5,10", "Compute the curves only at these values of k.", parse=parse_k_values,
         detail="Use -k instead of --points.")] = ()
     # fmt: on
 

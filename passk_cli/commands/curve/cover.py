@@ -67,7 +67,7 @@ class CoverBySuccessRateTable(SeriesMetricTable):
 def cover_by_success_rate_report(study: Analysis) -> Report:
     """The report of cover@τ for all thresholds. Models with the highest cover@0.8 come first."""
     metrics = [Metric("cover@", 1, Fraction(tenth, 10)) for tenth in _TENTHS]
-    confidence = study.confidence.for_metrics(metrics)
+    confidence = study.confidence.with_methods_for_metrics(metrics)
     study = replace(study, metrics=tuple(metrics), confidence=confidence)
     facts = study.results()
     best = {

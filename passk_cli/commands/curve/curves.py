@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, group_pairs
-from passk_cli.errors import ParameterError, raise_for_first_true_condition
+from passk_cli.errors import ParameterError, raise_parameter_error_if_any
 from passk_cli.files.exact_rates import TasksWithExactRates
 from passk_cli.files.request import MORE_LABELS_FIX
 from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, log_spaced_ks
@@ -25,7 +25,7 @@ from passk_cli.inference.heterogeneity import (
 )
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.limits import MOST_CURVE_K
-from passk_cli.metrics.heterogeneity import moments_of_rates, rate_curves
+from passk_cli.metrics.heterogeneity import moments_of_rates, pass_curves_from_rates
 from passk_cli.metrics.pass_k import pass_at_and_hat_curve_blocks, pass_at_k_per_pair
 from passk_cli.metrics.polynomials import PolynomialOrComplement, SuccessRatePolynomial
 from passk_cli.metrics.registry import USUAL_K, Metric
@@ -277,7 +277,7 @@ class CurveComputation:
         """
         study, grid, most = self.study, self.grid, int(self.study.counts.n.max())
         last = min(grid.max_k or most, most)
-        raise_for_first_true_condition("bad-option-value", (
+        raise_parameter_error_if_any("bad-option-value", (
             last > MOST_CURVE_K, "", f"k = {last:,} is too large for a curve of counts",
             (SuggestedFix({"--max-k": MOST_CURVE_K}, "is the maximum"),),
         ))  # fmt: skip
@@ -621,7 +621,7 @@ def exact_curves(
         for k, value, more in zip(ks.tolist(), values.tolist(), most, strict=True):
             yield fact(f"{name}{k}", value, k, **more)
 
-    exact, moments = rate_curves(rates, ks), moments_of_rates(rates)
+    exact, moments = pass_curves_from_rates(rates, ks), moments_of_rates(rates)
     points = {
         AT: list(curve("pass@", exact.pass_at_k)),
         HAT: list(curve("pass^", exact.pass_hat_k)),
@@ -637,7 +637,11 @@ def exact_curves(
             )
         )
         points[DEFICIT] = list(
-            curve("deficit_", exact.coverage_deficit, exact.max_pass_at_k_coverage_deficit)
+            curve(
+                "deficit_",
+                exact.pass_at_k_heterogeneity_loss,
+                exact.max_pass_at_k_heterogeneity_loss,
+            )
         )
         skewness = moments.skewness if moments.variance > 0 else None
         skew = Estimate(skewness, signed=True, unit="score")
@@ -645,7 +649,7 @@ def exact_curves(
     step_gains, mean = [], float(rates.mean())
     for start, k in k_pairs_of_gains(ks.tolist()) if AT in names else ():
         two = np.array([start, k])
-        low, high = rate_curves(rates, two).pass_at_k.tolist()
+        low, high = pass_curves_from_rates(rates, two).pass_at_k.tolist()
         even = -np.expm1(two * np.log1p(-mean)) if mean < 1 else np.ones(2)
         name = f"pass@{k}-pass@{start}"
         even_result = fact(f"{name}{EQUALLY_HARD_SUFFIX}", float(even[1] - even[0]), k)

@@ -39,11 +39,11 @@ class ModelGains(NamedTuple):
         return [abs(fact.estimate.value or 0.0) for fact in self.gain_results_of_models]
 
     @property
-    def largest_gains(self) -> list[Result]:
+    def results_with_largest_gain(self) -> list[Result]:
         return self._gains_with_magnitude(max(self.gain_magnitudes))
 
     @property
-    def smallest_gains(self) -> list[Result]:
+    def results_with_smallest_gain(self) -> list[Result]:
         return self._gains_with_magnitude(min(self.gain_magnitudes))
 
     def _gains_with_magnitude(self, end: float) -> list[Result]:
@@ -51,13 +51,17 @@ class ModelGains(NamedTuple):
         return [fact for fact, size in sized_facts if abs(size - end) <= _EQUAL]
 
     @property
-    def overlapping_gains(self) -> list[Result]:
+    def gains_overlapping_largest(self) -> list[Result]:
         """The smaller gains with intervals that overlap the interval of the largest gain."""
         lower = min(
             _absolute_gain_limits(fact, exact=self.has_exact_rates)[0]
-            for fact in self.largest_gains
+            for fact in self.results_with_largest_gain
         )
-        smaller = [fact for fact in self.gain_results_of_models if fact not in self.largest_gains]
+        smaller = [
+            fact
+            for fact in self.gain_results_of_models
+            if fact not in self.results_with_largest_gain
+        ]
         return [
             fact
             for fact in smaller
@@ -74,15 +78,19 @@ class ModelGains(NamedTuple):
     @property
     def sentence_fields(self) -> Mapping[str, Any]:
         """The smallest and largest gain with model names, and models with overlapping intervals."""
-        names = [self._model_name(fact) for fact in (*self.largest_gains, *self.overlapping_gains)]
+        names = [
+            self._model_name(fact)
+            for fact in (*self.results_with_largest_gain, *self.gains_overlapping_largest)
+        ]
         return {
             "metric": self.metric_name, "start": self.start_k, "k": self.k,
             "where": self.shared_tasks_text,
-            "rising": int(self.is_metric_nondecreasing_in_k), "leaders": len(self.largest_gains),
-            "low": _signed_estimate_without_interval(self.smallest_gains[0]),
-            "least": self._model_names_or_count(self.smallest_gains),
-            "high": _signed_estimate_without_interval(self.largest_gains[0]),
-            "most": self._model_names_or_count(self.largest_gains),
+            "rising": int(self.is_metric_nondecreasing_in_k),
+            "leaders": len(self.results_with_largest_gain),
+            "low": _signed_estimate_without_interval(self.results_with_smallest_gain[0]),
+            "least": self._model_names_or_count(self.results_with_smallest_gain),
+            "high": _signed_estimate_without_interval(self.results_with_largest_gain[0]),
+            "most": self._model_names_or_count(self.results_with_largest_gain),
             "intervals": names if len(names) <= _NAMED else names[:1],
             "more": len(names) - 1 if len(names) > _NAMED else 0,
         }  # fmt: skip
@@ -100,7 +108,7 @@ class ModelGains(NamedTuple):
 
 GAIN_ANSWER_TEMPLATES = (
     Answer("gains-alike",
-        lambda gains: len(gains.largest_gains) == len(gains.gain_results_of_models),
+        lambda gains: len(gains.results_with_largest_gain) == len(gains.gain_results_of_models),
            "The {rising:gain|change} from {start} to {k} attempts{?where| on {where}} is the"
            " same for {most:and}: {metric} {high}."),
     Answer("gains-range", lambda gains: bool(gains.group_names),
@@ -109,7 +117,7 @@ GAIN_ANSWER_TEMPLATES = (
     Answer("gains-untested", lambda gains: gains.has_gain_without_interval,
            "From {start} to {k} attempts{?where| on {where}}, {rising:gains|changes} of {metric}"
            " range from {low} ({least:and}) to {high} ({most:and}); not tested."),
-    Answer("gains-overlap", lambda gains: bool(gains.overlapping_gains),
+    Answer("gains-overlap", lambda gains: bool(gains.gains_overlapping_largest),
            "From {start} to {k} attempts{?where| on {where}}, {rising:gains|changes} of {metric}"
            " range from {low} ({least:and}) to {high} ({most:and}); the intervals of"
            " {intervals:and}{?more| and {more:other model}} overlap."),
@@ -155,7 +163,8 @@ class CurvesOfSingleModel:
         """The first and last values of the curves, and the direction of each curve."""
         start = self.start.value or 0.0
         rises, falls = (
-            _sign_as_integer((fact.estimate.value or 0.0) - start) for fact in (self.last, self.hat)
+            _sign_ignoring_tiny_changes((fact.estimate.value or 0.0) - start)
+            for fact in (self.last, self.hat)
         )
         return {
             "model": self.name, "curve": self.curve, "number": self.last.name, "k": self.last.k,
@@ -186,7 +195,7 @@ SINGLE_MODEL_ANSWER_TEMPLATES = (
 )  # fmt: skip
 
 
-def _sign_as_integer(change: float) -> int:
+def _sign_ignoring_tiny_changes(change: float) -> int:
     return 0 if abs(change) <= _EQUAL else 1 if change > 0 else -1
 
 

@@ -38,7 +38,7 @@ from passk_cli.commands.curve.headline import (
 )
 from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import ParameterError, raise_for_first_true_condition
+from passk_cli.errors import ParameterError, raise_parameter_error_if_any
 from passk_cli.files.exact_rates import TasksWithExactRates, parse_rates, rates_from_option_or_data
 from passk_cli.files.request import MISSING_FIXES, Request
 from passk_cli.inference.bands import log_spaced_ks
@@ -81,9 +81,9 @@ from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean, respell_metric
 from passk_cli.version import VERSION_AND_COMMIT_SIGNATURE
 
-# MU_ESTIMATOR_WORDS_BY_POPULATION maps each population to the words for its estimator of μ^k.
+# MU_POWER_K_WORDS_BY_POPULATION maps each population to the words for its estimator of μ^k.
 # pass^k would equal μ^k if all tasks were equally hard.
-MU_ESTIMATOR_WORDS_BY_POPULATION = {
+MU_POWER_K_WORDS_BY_POPULATION = {
     NEW_TASKS: "k different tasks",
     THESE_TASKS: "tasks with repetition",
 }
@@ -100,7 +100,7 @@ CURVE_ENDS_NOTE = DiagnosticType(
     advice="Make more attempts, or use a smaller `--max-k`.",
     example="note[curve-ends]: the curves of alpha end at k = 5, before the requested k = 10",
 )  # fmt: skip
-SHORT_CURVE_NOTE = DiagnosticType(
+CURVE_ENDED_BY_SHORT_TASKS_NOTE = DiagnosticType(
     "short-curve", NOTE,
     "the curves of {models} end at k = {k}, the smallest number of attempts at a task, although"
     " other tasks have up to {most} attempts",
@@ -203,16 +203,16 @@ class CurveColumn(NamedTuple):
         return fact.estimate if self.start_k else fact.estimate.without_interval
 
 
-_CURVE_VALUES_COLUMN = Column(
+_VALUE_COLUMN_PER_CURVE_AND_K = Column(
     "{0.header}", "share", meaning="{0.meaning}",
-    repeated_items=lambda section: section.main_curve_columns,
+    repeated_items=lambda section: section.main_curve_columns_for_ks,
     cell_of_record=lambda model, place: place.cell_estimate(model), example=CurveColumn("pass@k",
         10),
     kind_of_item=lambda section, place: section.curve_unit(place.curve_name))  # fmt: skip
 
 
 @dataclass(frozen=True)
-class CurvesByModelTable(ReportSection[ModelCurves]):
+class CurveTableWithModelRows(ReportSection[ModelCurves]):
     """One row per model: pass@k over k, the gain of more attempts, and pass^k at the last k."""
 
     grid: KGrid
@@ -221,11 +221,12 @@ class CurvesByModelTable(ReportSection[ModelCurves]):
     columns = (
         MODEL_COLUMN,
         GROUP_VALUES_COLUMN,
-        _CURVE_VALUES_COLUMN,
-        replace(_CURVE_VALUES_COLUMN,
+        _VALUE_COLUMN_PER_CURVE_AND_K,
+        replace(_VALUE_COLUMN_PER_CURVE_AND_K,
             repeated_items=lambda section: section.columns_of_gain_from_first_k,
                 example=CurveColumn(AT, 10, 1)),
-        replace(_CURVE_VALUES_COLUMN, repeated_items=lambda section: section.other_curve_columns,
+        replace(_VALUE_COLUMN_PER_CURVE_AND_K,
+            repeated_items=lambda section: section.other_curve_columns,
                 example=CurveColumn(HAT, 10)),
         Column("tasks at k = {0}", "count", example=10,
                meaning="Number of tasks with at least {0} attempts.",
@@ -262,7 +263,7 @@ class CurvesByModelTable(ReportSection[ModelCurves]):
         return ks if len(ks) <= _MOST_ACROSS else [k for k in ks if k not in (2, 5)]
 
     @property
-    def main_curve_columns(self) -> list[CurveColumn]:
+    def main_curve_columns_for_ks(self) -> list[CurveColumn]:
         """The columns of the main curve, one per k."""
         ks = sorted({*self.ks, *(gain.k for gain in self.columns_of_gain_from_first_k)})
         return [CurveColumn(self.records[0].main_curve_name, k) for k in ks]
@@ -395,7 +396,14 @@ class CurvesByModelTable(ReportSection[ModelCurves]):
             if low < high and (most is None or most > low):
                 drop = self.study.short_tasks == "drop"
                 ends.append(
-                    ((CHANGING_TASKS_WARNING if drop else SHORT_CURVE_NOTE, low, high), name)
+                    (
+                        (
+                            CHANGING_TASKS_WARNING if drop else CURVE_ENDED_BY_SHORT_TASKS_NOTE,
+                            low,
+                            high,
+                        ),
+                        name,
+                    )
                 )
         for (message, k, largest), names in group_pairs(ends).items():
             yield message(models=names, k=k, most=largest)
@@ -427,7 +435,7 @@ class CurvesByModelTable(ReportSection[ModelCurves]):
         low, high = ("low", "high") if any(row["low"] is not None for row in rows) else ("", "")
         draw = partial(
             curves, x="k", y="value", low=low, high=high, colour="model", x_title="k (attempts)",
-            subtitle=subtitle, marked=self.ks, rules=[*_missing_tasks_reference_lines(models)],
+            subtitle=subtitle, marked=self.ks, rules=[*_lines_at_k_with_fewer_tasks(models)],
         )  # fmt: skip
         titles = {AT: "Coverage", HAT: "Reliability"}
         title = " and ".join(titles[n] for n in main).capitalize()
@@ -540,7 +548,7 @@ class UnevennessEffectTable(ReportSection[SeriesRow]):
         ):
             return
         words = (
-            f"Δ_k, deficit, sd: μ^k from {MU_ESTIMATOR_WORDS_BY_POPULATION[confidence.population]}"
+            f"Δ_k, deficit, sd: μ^k from {MU_POWER_K_WORDS_BY_POPULATION[confidence.population]}"
         )
         if confidence.method != "none":
             words += (
@@ -578,9 +586,9 @@ def curve_sections(
     study: Analysis, models: Sequence[ModelCurves], grid: KGrid, levels: Sequence[float] = (),
     chart_curves: Sequence[ModelCurves] = (),
 ) -> list[ReportSection[Any]]:  # fmt: skip
-    """The sections of the report. The arguments are the fields of `CurvesByModelTable`."""
+    """The sections of the report. The arguments are the fields of `CurveTableWithModelRows`."""
     return [
-        CurvesByModelTable(study, models, grid, levels, chart_curves),
+        CurveTableWithModelRows(study, models, grid, levels, chart_curves),
         EveryKTable(study, rows_per_model_and_k(models)),
         StepGainTable(study, [step for model in models for step in model.step_gains]),
         UnevennessEffectTable(study, rows_per_model_and_k(models, UNEVENNESS_CURVE_NAMES)),
@@ -588,7 +596,7 @@ def curve_sections(
     ]
 
 
-def _missing_tasks_reference_lines(models: Sequence[ModelCurves]) -> Iterator[ReferenceLine]:
+def _lines_at_k_with_fewer_tasks(models: Sequence[ModelCurves]) -> Iterator[ReferenceLine]:
     complete_ks = {
         model.last_complete_k for model in models if model.last_complete_k < model.ks[-1]
     }
@@ -668,7 +676,7 @@ _EXACT_RATES_DEFAULT_MAX_K = 10
 
 
 class CurveRunner(CommandRunner, CurveOptions):
-    sections = (CurvesByModelTable, EveryKTable, StepGainTable, UnevennessEffectTable,
+    sections = (CurveTableWithModelRows, EveryKTable, StepGainTable, UnevennessEffectTable,
         RateMomentTable,
                 CoverBySuccessRateTable)  # fmt: skip
     checks_independence = True
@@ -723,7 +731,7 @@ class CurveRunner(CommandRunner, CurveOptions):
         if not families:
             return None
         sampling = "this option needs outcomes, because exact rates have no sampling error"
-        raise_for_first_true_condition(
+        raise_parameter_error_if_any(
             "contradicting-options",
             (self.further_metrics, OptionWithValue("-m"), "exact rates contain no attempts",
              (SuggestedFix({"-m": None}),)),
@@ -760,7 +768,7 @@ class CurveRunner(CommandRunner, CurveOptions):
             option for option in ("--max-k", "--points") if option in changed_option_names(self)
         ]
         without = SuggestedFix(dict.fromkeys(k_options[:1]))
-        raise_for_first_true_condition("contradicting-options", (
+        raise_parameter_error_if_any("contradicting-options", (
             self.k and k_options, OptionWithValue("-k"), "this option already sets all k's",
             (without,),
         ))  # fmt: skip
@@ -769,7 +777,7 @@ class CurveRunner(CommandRunner, CurveOptions):
             (option, (SuggestedFix({option: None}),) * (option != "--rates"))
             for option in changed_option_names(self) if option not in ("-m", "--metric")
         ]  # fmt: skip
-        raise_for_first_true_condition(
+        raise_parameter_error_if_any(
             "contradicting-options",
             (ranged and len(self.metrics) > 1, OptionWithValue("-m"),
              "the curve of cover is over success rates and not over k; name only cover", ()),
@@ -789,7 +797,7 @@ class CurveRunner(CommandRunner, CurveOptions):
             OptionWithValue("--band", SIMULTANEOUS),
             SuggestedFix({"--band": None}),
         )
-        raise_for_first_true_condition("invalid-method", *(
+        raise_parameter_error_if_any("invalid-method", *(
             (self.band == SIMULTANEOUS and holds, place, problem,
              (SuggestedFix({option: None}), without_band))
             for option, holds, problem in reasons
@@ -816,7 +824,7 @@ class CurveRunner(CommandRunner, CurveOptions):
             if together or (self.delta and confidence.population != THESE_TASKS):
                 decided |= confidence.resample_arguments
         if self.delta:
-            decided["delta"] = MU_ESTIMATOR_WORDS_BY_POPULATION[confidence.population]
+            decided["delta"] = MU_POWER_K_WORDS_BY_POPULATION[confidence.population]
         messages = study.messages(
             [p for model in models for p in model.metric_curve_results], short=()
         )

@@ -193,10 +193,10 @@ class ModelSizeTable(ReportSection[ModelSize]):
                meaning="Share of all attempts that passed. pass@1 is the mean over tasks, so it"
                " differs from this share if tasks have different numbers of attempts."),
         replace(data_field("pass_rate_low", "Pass rate if every missing outcome failed.",
-                           lambda size: _pass_rate_range_end(size, 0)),
+                           lambda size: _missing_outcome_pass_rate_limit(size, 0)),
                            exists_in_section=lambda section: section.has_missing_outcomes),
         replace(data_field("pass_rate_high", "Pass rate if every missing outcome passed.",
-                           lambda size: _pass_rate_range_end(size, 1)),
+                           lambda size: _missing_outcome_pass_rate_limit(size, 1)),
                            exists_in_section=lambda section: section.has_missing_outcomes),
         Column("every task supports", cell_of_record=lambda size: f"k ≤ {size.n.min()}",
                meaning="Largest k for which every task has enough attempts."),
@@ -315,7 +315,7 @@ def _column_rows(columns: Sequence[DescribedColumn]) -> Iterator[tuple[str, Cell
         yield role, name, truncated_text(choice.value_description, max(room - 14, 20))
 
 
-def _pass_rate_range_end(size: ModelSize, at: int) -> Cell:
+def _missing_outcome_pass_rate_limit(size: ModelSize, at: int) -> Cell:
     return size.pass_rate.range_ends[at] if isinstance(size.pass_rate, Estimate) else size.pass_rate
 
 
@@ -354,7 +354,7 @@ def _rows_of_file_properties(
         yield "from paths", names(file.columns_from_path)
     facts = [
         (role, column)
-        for role, column in file.requestable_column_by_role.items()
+        for role, column in file.command_data_column_by_role.items()
         if role not in AMOUNT_UNITS
     ]
     if facts:
@@ -364,11 +364,11 @@ def _rows_of_file_properties(
                          if kind.required_attempt_data == role) or "passk horizon") + ")"
             for role, column in facts
         ])  # fmt: skip
-    if len(facts) < len(file.requestable_column_by_role):
+    if len(facts) < len(file.command_data_column_by_role):
         amounts = [
-            (role, file.requestable_column_by_role[role])
+            (role, file.command_data_column_by_role[role])
             for role in AMOUNT_UNITS
-            if role in file.requestable_column_by_role
+            if role in file.command_data_column_by_role
         ]
         yield "amounts", names([r if r == column else f"{r} = {column}" for r, column in amounts])
 

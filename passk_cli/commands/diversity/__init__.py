@@ -9,7 +9,7 @@ from passk_cli.commands.command import Command
 from passk_cli.files.request import NORMALISE_CHOICES, Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metric_selection import MetricOptions, parse_k
+from passk_cli.study.metric_selection import MetricOptions, parse_k_values
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class DiversityOptions:
                " common. X is, for example, 0.8.",
     )] = None
     k: Annotated[tuple[int, ...], Option(
-        "-k", "2,10,100", "Compute distinct@k at these values of k.", parse=parse_k,
+        "-k", "2,10,100", "Compute distinct@k at these values of k.", parse=parse_k_values,
         detail="By default, passk uses each k of 2, 10 and 100 for which there are enough attempts."
         " If fewer than three values of k remain, passk adds the number of attempts and half of"
         " this number.")] = ()

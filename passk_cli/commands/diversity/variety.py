@@ -18,8 +18,8 @@ from passk_cli.study.values import attempts_of
 
 DISTINCT, CORRECT = "distinct@", "distinct-correct@"
 # passk reports little variety of solutions if the variety exceeds the smallest possible variety by
-# at most the share _LITTLE_VARIETY_MARGIN.
-_LITTLE_VARIETY_MARGIN = 0.1
+# at most the share _LITTLE_VARIETY_MAX_EXCESS_SHARE.
+_LITTLE_VARIETY_MAX_EXCESS_SHARE = 0.1
 GAIN_WITH_LITTLE_VARIETY_FLAG = "little variety"
 
 
@@ -50,12 +50,12 @@ def solution_results(study: Analysis, place: int) -> SeriesRow:
     gains = [fact for fact in metrics if fact.name.startswith("gain@")]
     facts = [*metrics]
     for gain in gains:
-        facts += _variety_results_at_gains(gain, kinds[gain.k])
-    facts += _overall_variety_results(study, place)
+        facts += _gain_weighted_variety_results(gain, kinds[gain.k])
+    facts += _all_attempts_variety_results(study, place)
     return SeriesRow(study.counts.series[place], {fact.name: fact for fact in facts})
 
 
-def _variety_results_at_gains(gain: Result, kinds: Result) -> Iterator[Result]:
+def _gain_weighted_variety_results(gain: Result, kinds: Result) -> Iterator[Result]:
     """The variety of the solutions at tasks with a gain, and the smallest possible variety.
 
     The variety is the mean of distinct@k over tasks, weighted by the gain of each task. The
@@ -72,14 +72,14 @@ def _variety_results_at_gains(gain: Result, kinds: Result) -> Iterator[Result]:
             for values in (kinds.values.values, verdicts)
         )
         certain = gain.estimate.low is not None and gain.estimate.low > 0
-        little = value < least + _LITTLE_VARIETY_MARGIN * min(least, k - least) - 1e-12
+        little = value < least + _LITTLE_VARIETY_MAX_EXCESS_SHARE * min(least, k - least) - 1e-12
         flag = GAIN_WITH_LITTLE_VARIETY_FLAG if certain and little else ""
     for name, number in (("variety", value), ("least variety", least)):
         estimate = Estimate(number, reason=flag, unit="score")
         yield Result(gain.series, f"{name}@{k}", k, estimate, size=gain.size)
 
 
-def _overall_variety_results(study: Analysis, place: int) -> Iterator[Result]:
+def _all_attempts_variety_results(study: Analysis, place: int) -> Iterator[Result]:
     counts = study.counts
     rows = counts.slice_of_series(place)
     series, tasks, n = counts.series[place], counts.task_codes[rows], counts.n[rows]

@@ -86,7 +86,7 @@ MIXED_OUTCOMES_NOTE = DiagnosticType(
     advice="Check whether the tests of the affected tasks are deterministic.",
     example="note[mixed-outcomes]: 7 solutions passed in some attempts and failed in others",
 )  # fmt: skip
-UNEQUAL_ATTEMPTS_DUPLICATES_NOTE = DiagnosticType(
+DUPLICATES_GROW_WITH_ATTEMPTS_NOTE = DiagnosticType(
     "growing-duplicates", NOTE,
     "tasks have different numbers of attempts, which affect the share of duplicates but not"
     " distinct@k",
@@ -203,7 +203,7 @@ class SolutionVarietyTable(SeriesMetricTable):
         if mixed:
             yield MIXED_OUTCOMES_NOTE(solutions=mixed)
         if len(set(self.study.counts.n.tolist())) > 1:
-            yield UNEQUAL_ATTEMPTS_DUPLICATES_NOTE()
+            yield DUPLICATES_GROW_WITH_ATTEMPTS_NOTE()
 
     def plots(self) -> tuple[Plot, ...]:
         top, points = largest_k_of_any_model(self.study.counts), np.arange(1, _CURVE_POINTS + 1)

@@ -17,9 +17,9 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.result import Result
 from passk_cli.study.value_range import (
-    VALUE_RANGE_ANSWERS,
+    LOWEST_AND_HIGHEST_ANSWERS,
+    LowestAndHighestEstimates,
     ModelsWithExtremeValue,
-    ValueRange,
     find_extreme,
     name_with_groups,
     named_group_values,
@@ -56,7 +56,7 @@ def _leader(facts: Sequence[Result]) -> ModelsWithBestValue | None:
     return ModelsWithBestValue(valued[0].name, end, len(valued), valued[0].size.tasks, sign)
 
 
-class Headline(ValueRange):
+class Headline(LowestAndHighestEstimates):
     """The range of the first metric over all models, and the leaders of two metrics."""
 
     def __init__(self, study: Analysis, facts: Sequence[Result]) -> None:
@@ -213,15 +213,16 @@ _MISSING_VALUES_CLAUSE = "{?without| No value of {metric}: {without}.}"
 # The answers in _UNRANKED_ANSWERS are about several models that passk does not rank.
 _UNRANKED_ANSWERS = (
     replace(
-        VALUE_RANGE_ANSWERS[2], when=lambda headline: not headline.leader_by_group and headline.same
+        LOWEST_AND_HIGHEST_ANSWERS[2],
+        when=lambda headline: not headline.leader_by_group and headline.same,
     ),
-    replace(VALUE_RANGE_ANSWERS[3], when=lambda headline: not headline.leader_by_group),
+    replace(LOWEST_AND_HIGHEST_ANSWERS[3], when=lambda headline: not headline.leader_by_group),
 )
 HEADLINE_ANSWERS = (
     Answer("estimate", lambda headline: len(headline.numbers) == 1 and bool(headline.valued),
            "{model}: {metric} {estimate}{?all| on {tasks} of {all:task}}.",
            lambda headline: headline.single_series_sentence_fields),
-    *VALUE_RANGE_ANSWERS[:2],
+    *LOWEST_AND_HIGHEST_ANSWERS[:2],
     Answer("no-groups-ranked",
            lambda headline: headline.groups and not headline.leader_by_group
            and not headline.has_one_model,

@@ -93,7 +93,7 @@ class EstimateTable(SeriesMetricTable):
         *SeriesMetricTable.columns,
         Column("{0.name} judged", "share",
                meaning="The value computed from the verdicts of the judge, uncorrected.",
-               repeated_items=lambda section: section.corrected_metric_columns, visibility=FULL,
+               repeated_items=lambda section: section.judged_metric_columns, visibility=FULL,
                field_name="judged",
                cell_of_record=lambda row, number:
                row.result_by_name[number.name].extra_fields.get("judged"),
@@ -113,7 +113,7 @@ class EstimateTable(SeriesMetricTable):
     )  # fmt: skip
 
     @property
-    def corrected_metric_columns(self) -> list[MetricColumnItem]:
+    def judged_metric_columns(self) -> list[MetricColumnItem]:
         judged_names = {fact.name for fact in self.results() if "judged" in fact.extra_fields}
         return [
             number._replace(visibility=FULL)

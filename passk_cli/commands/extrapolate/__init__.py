@@ -49,7 +49,7 @@ def parse_curves(value: Any) -> tuple[str, ...]:
 _REMOVED_FITS = ("ex-gaussian", "smooth", "beta", "beta+0", "beta+0+1", "power", "weighed")
 
 
-def parse_fit(value: Any) -> str:
+def parse_fit_name(value: Any) -> str:
     """Parse the name of a fit, or raise a ParameterError if the name is not log-logit."""
     name = str(value)
     if name in _REMOVED_FITS:
@@ -94,7 +94,7 @@ class ExtrapolateOptions:
         parse=parse_curves)] = CURVE_NAMES[:1]
     fit: Annotated[str | None, Option(
         "--fit", "log-logit", "Add a straight-line fit of logit pass@k against log k.",
-        parse=parse_fit,
+        parse=parse_fit_name,
         detail="The log-logit fit is a heuristic without an interval. On real data with many"
         " attempts, the line was often far too high.")] = None
     # fmt: on

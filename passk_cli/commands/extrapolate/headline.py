@@ -100,8 +100,8 @@ class RankedTargetKs:
 
     def __init__(self, models: Sequence[Prediction], target: float, where: str) -> None:
         self.rising, self.target, self.where = models[0].metric_family == "pass@", target, where
-        self.models = sorted(models, key=_target_k_limits, reverse=not self.rising)
-        self.ends = [_target_k_limits(row) for row in self.models]
+        self.models = sorted(models, key=_k_reaching_target_limits, reverse=not self.rising)
+        self.ends = [_k_reaching_target_limits(row) for row in self.models]
 
     @property
     def sentence_fields(self) -> dict[str, Any]:
@@ -114,7 +114,7 @@ class RankedTargetKs:
         return {
             "rising": int(self.rising), "target": self.target, "where": self.where,
             "model": best.task_values.name, "all": all_series_words(len(self.models)),
-            "ks": PhraseCell((*target_k_text_parts(best),)), "low": low, "high": high,
+            "ks": PhraseCell((*k_reaching_target_text_parts(best),)), "low": low, "high": high,
             "rivals": rivals, "count": len(rivals),
         }  # fmt: skip
 
@@ -146,14 +146,14 @@ def _range_width(estimate: Estimate) -> float:
     return (estimate.high or 0.0) - (estimate.low or 0.0)
 
 
-def _target_k_limits(prediction: Prediction) -> tuple[float, float]:
+def _k_reaching_target_limits(prediction: Prediction) -> tuple[float, float]:
     [fact] = prediction.target_k_results
     low, high = (math.inf if end is None else end
                  for end in (fact.estimate.low, fact.estimate.high))  # fmt: skip
     return low, high
 
 
-def target_k_text_parts(prediction: Prediction) -> Iterator[Cell]:
+def k_reaching_target_text_parts(prediction: Prediction) -> Iterator[Cell]:
     """Yield the parts of a text that names a k, for example "17 [12, 26]" or "not before 94"."""
     [fact] = prediction.target_k_results
     value, low, high = (

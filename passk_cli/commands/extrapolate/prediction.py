@@ -88,7 +88,7 @@ class Prediction(_CurveToPredict):
         return self.results_by_k[self.known_k]
 
     @property
-    def never_passed_or_failed_task_count(self) -> int:
+    def curve_changing_task_count(self) -> int:
         """The number of tasks at which no attempt passed (for pass^k: no attempt failed)."""
         return int((self.extrapolation.pass_or_failure_counts == 0).sum())
 

@@ -17,8 +17,8 @@ from passk_cli.commands.extrapolate.headline import (
     TARGET_K_ANSWERS,
     RankedPredictions,
     RankedTargetKs,
+    k_reaching_target_text_parts,
     ranking_value,
-    target_k_text_parts,
 )
 from passk_cli.commands.extrapolate.prediction import (
     Prediction,
@@ -102,7 +102,7 @@ class PredictionTable(ReportSection[Prediction]):
 
     metric_family: str
     prediction_request: PredictionRequest
-    curve_predictions: Sequence[Prediction | UnpredictedCurve]
+    predictions_of_all_curves: Sequence[Prediction | UnpredictedCurve]
     columns = (
         MODEL_COLUMN,
         GROUP_VALUES_COLUMN,
@@ -133,13 +133,14 @@ class PredictionTable(ReportSection[Prediction]):
                repeated_items=lambda section: (section.prediction_request.target
                    and [section.prediction_request.target]) or (),
                example=0.9,
-               cell_of_record=lambda row, target: PhraseCell(tuple(target_k_text_parts(row)))),
+               cell_of_record=lambda row,
+               target: PhraseCell(tuple(k_reaching_target_text_parts(row)))),
         Column("never {}", "count", meaning="Number of tasks that never {}. Only these tasks can"
                " change the curve.",
                visibility=FULL,
                repeated_items=lambda section: [section.outcome_word_in_never_header],
                example="passed",
-               cell_of_record=lambda row, _: row.never_passed_or_failed_task_count),
+               cell_of_record=lambda row, _: row.curve_changing_task_count),
         data_field("beyond", "Whether k is larger than the number of attempts made: yes or no."),
         data_field("fit_k", "The k of a result by the average or the line. The column k is empty"
                             " for such a result."),
@@ -176,14 +177,14 @@ class PredictionTable(ReportSection[Prediction]):
     def unpredicted_curves(self) -> list[UnpredictedCurve]:
         return [
             r
-            for r in self.curve_predictions
+            for r in self.predictions_of_all_curves
             if isinstance(r, UnpredictedCurve) and r.metric_family == self.metric_family
         ]
 
     def results(self) -> list[Result]:
         return [
             fact
-            for row in self.curve_predictions
+            for row in self.predictions_of_all_curves
             if row.metric_family == self.metric_family
             for fact in row.results
         ]
@@ -248,7 +249,7 @@ class PredictionTable(ReportSection[Prediction]):
         if not self.is_first_curve:
             return ()
         predictions, aim = (
-            [row for row in self.curve_predictions if isinstance(row, Prediction)],
+            [row for row in self.predictions_of_all_curves if isinstance(row, Prediction)],
             self.prediction_request,
         )
         known_ks = {row.known_k for row in predictions}

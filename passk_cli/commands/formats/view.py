@@ -30,7 +30,7 @@ _KINDS_MEANING = (
 _REFUSED_KIND = "refused"
 
 
-class KnownFormat(NamedTuple):
+class RecognisedFormat(NamedTuple):
     """A format that passk recognises.
 
     kind : "harness", "general" (records and tables) or "refused" (passk does not read the files).
@@ -46,15 +46,15 @@ class KnownFormat(NamedTuple):
     example: Example
 
 
-def known_formats() -> list[KnownFormat]:
+def recognised_formats() -> list[RecognisedFormat]:
     """All formats, in the order in which passk tries them when it reads a file."""
     formats = []
     for name, form in FORMATS.items():
         source = form.layout_documentation or "written by scripts, not by one harness"
-        formats.append(KnownFormat(name, form.kind, form.pass_rule, source, form.example))
+        formats.append(RecognisedFormat(name, form.kind, form.pass_rule, source, form.example))
     rule = "outcome column: true/false, 1/0, pass/fail; scores need a threshold"
     tables = (
-        KnownFormat(n, "general", rule, s, TABLE_EXAMPLES[n])
+        RecognisedFormat(n, "general", rule, s, TABLE_EXAMPLES[n])
         for n, s in SPECIFICATION_BY_TABLE_FORMAT.items()
     )
     return [*formats, *tables]
@@ -87,7 +87,7 @@ class FormatNamesTable(ReportSection[tuple[str, str]]):
         yield OptionHint("what passes in each")
 
 
-class FormatTable(ReportSection[KnownFormat]):
+class FormatTable(ReportSection[RecognisedFormat]):
     """A row per format with the outcomes that pass and the documentation of the layout."""
 
     visibility = FULL
@@ -124,7 +124,7 @@ class FormatTable(ReportSection[KnownFormat]):
         )
 
 
-class SingleFormatTable(ReportSection[KnownFormat]):
+class SingleFormatTable(ReportSection[RecognisedFormat]):
     """The description of one format with a small example file."""
 
     shown_when = "of one format"
@@ -171,7 +171,7 @@ class FormatsRunner(CommandRunner, FormatsOptions):
         if self.name not in (None, *FORMAT_NAMES):
             raise unknown_format_error(str(self.name))
         no_study: Any = None
-        formats = [form for form in known_formats() if self.name in (None, form.name)]
+        formats = [form for form in recognised_formats() if self.name in (None, form.name)]
         each_format = FormatTable(no_study, formats)
         if self.name is not None:
             section = SingleFormatTable(no_study, formats)

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Ints, group_by
-from passk_cli.commands.gate.evidence import PART_OF_TOTAL_TEMPLATE, CountEvidence, TaskCoverage
+from passk_cli.commands.gate.evidence import PART_OF_TOTAL_TEMPLATE, PartOfTotal, TaskCoverage
 from passk_cli.errors import ParameterError
 from passk_cli.files.sources.arguments import missing_baseline_error
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.phrases import first_few, plural
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.baseline import baseline_label, merged_clusters
+from passk_cli.study.baseline import baseline_label, merged_cluster_by_task
 from passk_cli.study.duplicate_runs import renamed_models
 from passk_cli.study.missing_outcomes import skipped_and_missing_phrases
 from passk_cli.study.values import SeriesKey
@@ -28,13 +28,13 @@ _EMPTY_INTS = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class CandidateAttempts:
+class CandidateAttemptCounts:
     """The observed and the expected numbers of attempts of a candidate, per task.
 
     cell_indices : for each task, the index of the candidate's cell in the counts.
     expected_attempts : for each task, the value of --attempts or the number of attempts in the
         baseline. None if no number is expected.
-    attempt_counts_at_extra_tasks : numbers of attempts at tasks that the baseline lacks.
+    attempts_at_non_baseline_tasks : numbers of attempts at tasks that the baseline lacks.
     expected_from_option : whether `expected_attempts` comes from --attempts.
     looks_planned : whether the numbers of attempts look planned: all numbers are as expected, all
         numbers are equal, or all tasks have the same share of the baseline's attempts.
@@ -43,7 +43,7 @@ class CandidateAttempts:
     cell_indices: Ints
     attempts: Ints
     expected_attempts: Ints | None = None
-    attempt_counts_at_extra_tasks: Ints = field(default_factory=lambda: _EMPTY_INTS)
+    attempts_at_non_baseline_tasks: Ints = field(default_factory=lambda: _EMPTY_INTS)
     expected_from_option: bool = False
     looks_planned: bool = True
 
@@ -66,7 +66,7 @@ class CandidateAttempts:
         return ", ".join(f"{rel} at {first_few(names)}" for rel, names in lists.items() if names)
 
     @property
-    def count_evidence(self) -> CountEvidence | None:
+    def count_evidence(self) -> PartOfTotal | None:
         """The number of attempts out of the expected number, or None if no number is expected.
 
         The text is "33 of 60" if attempts are missing, and "209 for 200" if there are more attempts
@@ -77,9 +77,9 @@ class CandidateAttempts:
         expected, most = int(self.expected_attempts.sum()), int(self.attempts.sum())
         within_plan = int(np.minimum(self.attempts, self.expected_attempts).sum())
         if within_plan == expected < most:
-            return CountEvidence(most, expected, "{0:,} for {1:,}")
+            return PartOfTotal(most, expected, "{0:,} for {1:,}")
         more = f", {most - within_plan:,} more" if most > within_plan else ""
-        return CountEvidence(within_plan, expected, PART_OF_TOTAL_TEMPLATE + more)
+        return PartOfTotal(within_plan, expected, PART_OF_TOTAL_TEMPLATE + more)
 
     @property
     def summary(self) -> str:
@@ -123,8 +123,8 @@ class CandidateAttempts:
                 number = relation if words else f"{relation} attempts than {than}"
                 words.append(f"{number} at {tasks} ({numbers})")
         words = [", ".join(words)] if words else []
-        if set(self.attempt_counts_at_extra_tasks.tolist()) - set(self.attempts.tolist()):
-            number = attempts_per_task_text(self.attempt_counts_at_extra_tasks)
+        if set(self.attempts_at_non_baseline_tasks.tolist()) - set(self.attempts.tolist()):
+            number = attempts_per_task_text(self.attempts_at_non_baseline_tasks)
             words.append(f"{number} at the tasks that the baseline lacks")
         return words
 
@@ -133,7 +133,7 @@ class CandidateAttempts:
 class BaselineMatch:
     """The candidates and their baseline, with counts that share one list of tasks.
 
-    indices_of_candidate_series, indices_of_baseline_series : indices of the series in `counts` and
+    candidate_series_indices, baseline_series_indices : indices of the series in `counts` and
         in `baseline`.
     baseline_is_other_file : whether the baseline is another file, in which models may have other
         names.
@@ -141,9 +141,9 @@ class BaselineMatch:
     """
 
     counts: Counts
-    indices_of_candidate_series: tuple[int, ...]
+    candidate_series_indices: tuple[int, ...]
     baseline: Counts | None = None
-    indices_of_baseline_series: tuple[int, ...] = ()
+    baseline_series_indices: tuple[int, ...] = ()
     baseline_label: str = ""
     baseline_is_other_file: bool = False
     latest_run_counts: Counts | None = None
@@ -177,7 +177,7 @@ class BaselineMatch:
         Errors: DataError if a task belongs to different clusters in the two files.
         """
         tasks = sorted({*counts.tasks, *baseline.tasks})
-        clusters = merged_clusters(counts, baseline, label)
+        clusters = merged_cluster_by_task(counts, baseline, label)
         pair = [side.with_longer_task_list(tasks) for side in (counts, baseline)]
         if clusters is not None:
             codes = tuple(clusters[task] for task in tasks)
@@ -204,7 +204,7 @@ class BaselineMatch:
 
     @property
     def series(self) -> list[SeriesKey]:
-        return [self.counts.series[s] for s in self.indices_of_candidate_series]
+        return [self.counts.series[s] for s in self.candidate_series_indices]
 
     @cached_property
     def task_index_by_name(self) -> dict[str, int]:
@@ -212,14 +212,14 @@ class BaselineMatch:
 
     @cached_property
     def task_codes_by_candidate(self) -> dict[SeriesKey, Ints]:
-        return _task_codes_by_series(self.counts, self.indices_of_candidate_series)
+        return _task_codes_by_series(self.counts, self.candidate_series_indices)
 
     @cached_property
     def task_codes_by_baseline_series(self) -> dict[SeriesKey, Ints]:
         return (
             {}
             if self.baseline is None
-            else _task_codes_by_series(self.baseline, self.indices_of_baseline_series)
+            else _task_codes_by_series(self.baseline, self.baseline_series_indices)
         )
 
     @cached_property
@@ -236,7 +236,7 @@ class BaselineMatch:
         base = (self.base_model(series[0]) or "", *series[1:])
         return base if base in self.task_codes_by_baseline_series else None
 
-    def with_missing_in_run_counted_as(self, *, passing: bool) -> BaselineMatch:
+    def with_missing_run_outcomes_as(self, *, passing: bool) -> BaselineMatch:
         """Count missing outcomes of the run as passes or as failures.
 
         Missing outcomes of the baseline are counted as the opposite.
@@ -325,7 +325,7 @@ class BaselineMatch:
         )
         return [self.counts.tasks[code] for code in lost.tolist()]
 
-    def coverage_of_all_candidates_tasks(self, series: SeriesKey) -> TaskCoverage:
+    def coverage_of_group_tasks(self, series: SeriesKey) -> TaskCoverage:
         """The number of a candidate's tasks, out of the tasks of all candidates in its group."""
         return TaskCoverage(
             len(self.task_codes_by_candidate[series]),
@@ -346,31 +346,33 @@ class BaselineMatch:
 
     def candidate_attempts_by_series(
         self, declared: int | None = None
-    ) -> dict[SeriesKey, CandidateAttempts]:
+    ) -> dict[SeriesKey, CandidateAttemptCounts]:
         """Map each candidate to its observed and expected numbers of attempts.
 
         declared : the value of --attempts. If `declared` is None, the baseline sets the expected
             attempts, and candidates that share no task with their baseline are left out.
         """
-        by_series: dict[SeriesKey, CandidateAttempts] = {}
+        by_series: dict[SeriesKey, CandidateAttemptCounts] = {}
         for series in self.series:
-            cells, attempts = _cells_and_attempts(self.counts, series)
+            cells, attempts = _cell_indices_and_attempt_counts(self.counts, series)
             base = self.base_series(series)
             if declared is not None:
                 expected = np.full(len(attempts), declared)
-                by_series[series] = CandidateAttempts(
+                by_series[series] = CandidateAttemptCounts(
                     cells, attempts, expected, expected_from_option=True
                 )
             elif base is None or self.baseline is None:
-                by_series[series] = CandidateAttempts(cells, attempts)
+                by_series[series] = CandidateAttemptCounts(cells, attempts)
             else:
                 _, shared, base_shared = np.intersect1d(
                     self.task_codes_by_candidate[series], self.task_codes_by_baseline_series[base],
                     assume_unique=True, return_indices=True,
                 )  # fmt: skip
                 if len(shared):
-                    expected = _cells_and_attempts(self.latest_run_counts or self.baseline, base)[1]
-                    by_series[series] = CandidateAttempts(
+                    expected = _cell_indices_and_attempt_counts(
+                        self.latest_run_counts or self.baseline, base
+                    )[1]
+                    by_series[series] = CandidateAttemptCounts(
                         cells[shared], attempts[shared], expected[base_shared],
                         np.delete(attempts, shared),
                     )  # fmt: skip
@@ -401,7 +403,7 @@ class BaselineMatch:
             else:
                 yield from ([series] for series in groups)
 
-    def notes_on_data_left_out(self, series: SeriesKey) -> list[str]:
+    def skipped_and_missing_notes(self, series: SeriesKey) -> list[str]:
         words = skipped_and_missing_phrases(self.counts.read_facts, series)
         base = self.base_series(series)
         if self.baseline is not None and base is not None:
@@ -421,7 +423,7 @@ def attempts_per_task_text(numbers: Ints) -> str:
     return f"{number} per task" if least == most else f"{least:,} to {number} per task"
 
 
-def _are_proportional_or_equal(parts: Iterable[CandidateAttempts]) -> bool:
+def _are_proportional_or_equal(parts: Iterable[CandidateAttemptCounts]) -> bool:
     pairs = [
         (part.attempts, part.expected_attempts)
         for part in parts
@@ -436,7 +438,7 @@ def _task_codes_by_series(counts: Counts, places: Iterable[int]) -> dict[SeriesK
     return {counts.series[s]: counts.task_codes[counts.slice_of_series(s)] for s in places}
 
 
-def _cells_and_attempts(counts: Counts, series: SeriesKey) -> tuple[Ints, Ints]:
+def _cell_indices_and_attempt_counts(counts: Counts, series: SeriesKey) -> tuple[Ints, Ints]:
     rows = counts.slice_of_series(counts.series.index(series))
     cells, attempts = np.arange(rows.start, rows.stop), counts.n[rows]
     losses = counts.read_facts.missing_outcomes

@@ -11,7 +11,7 @@ from passk_cli.arrays import Ints
 from passk_cli.commands.gate.baseline_match import (
     SELF_BASELINE_LABEL,
     BaselineMatch,
-    CandidateAttempts,
+    CandidateAttemptCounts,
 )
 from passk_cli.commands.gate.evidence import TaskCoverage
 from passk_cli.commands.gate.judgement import Judgement, join_worst_and_best
@@ -24,7 +24,7 @@ from passk_cli.report.data_types import Estimate, PhraseCell, Sentence
 from passk_cli.report.phrases import SeriesName, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.duplicate_runs import DuplicateRun, copies_of_series
+from passk_cli.study.duplicate_runs import DuplicateRun, copies_in_other_counts
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.significance_options import RULE_NOT_JUDGED
 from passk_cli.study.values import SeriesKey, TaskValues
@@ -73,13 +73,13 @@ class GateContext:
         if not self.study.has_missing_outcome_ranges:
             return (self,)
         sides = (
-            self.baseline_match.with_missing_in_run_counted_as(passing=passing)
+            self.baseline_match.with_missing_run_outcomes_as(passing=passing)
             for passing in (False, True)
         )
         return tuple(replace(self, baseline_match=match) for match in sides)
 
     @property
-    def simulation_context(self) -> GateContext:
+    def context_for_judging_simulations(self) -> GateContext:
         """The context for judging simulated runs, with only the metrics that passk can simulate."""
         study, confidence = self.study, self.study.confidence
         study = replace(
@@ -94,7 +94,7 @@ class GateContext:
         )
 
     @property
-    def all_pass_and_all_fail_contexts(self) -> tuple[GateContext, GateContext]:
+    def all_attempts_pass_or_fail_contexts(self) -> tuple[GateContext, GateContext]:
         """Two contexts: one in which all attempts of the new run pass, one in which all fail."""
         counts, base = self.baseline_match.counts, self.baseline_match.baseline
         all_pass, all_fail = replace_passes(counts, counts.n), replace_passes(counts, 0 * counts.n)
@@ -109,7 +109,7 @@ class GateContext:
     @cached_property
     def candidate_values(self) -> list[TaskValues]:
         return replace(self.study, counts=self.baseline_match.counts).task_values(
-            only=self.baseline_match.indices_of_candidate_series
+            only=self.baseline_match.candidate_series_indices
         )
 
     @cached_property
@@ -118,7 +118,7 @@ class GateContext:
         if self.baseline_match.baseline is None:
             return {}
         values = replace(self.study, counts=self.baseline_match.baseline).task_values(
-            only=self.baseline_match.indices_of_baseline_series
+            only=self.baseline_match.baseline_series_indices
         )
         return {(rates.metric, rates.series): rates for rates in values}
 
@@ -129,7 +129,7 @@ class GateContext:
         }
 
     @cached_property
-    def attempts_by_series_per_source(self) -> list[dict[SeriesKey, CandidateAttempts]]:
+    def attempts_by_series_per_expectation(self) -> list[dict[SeriesKey, CandidateAttemptCounts]]:
         """The attempts of each candidate, compared with --attempts (if given) and the baseline."""
         by_source = (
             []
@@ -148,7 +148,7 @@ class GateContext:
         )
         if numbers is None:
             return ""
-        cells = self.attempts_by_series_per_source[0][series].cell_indices
+        cells = self.attempts_by_series_per_expectation[0][series].cell_indices
         columns = (
             counts.n,
             counts.c,
@@ -191,7 +191,7 @@ class GateContext:
             or self.study.has_missing_outcome_ranges
         ):
             return copies
-        for place, series in zip(sides.indices_of_candidate_series, sides.series, strict=True):
+        for place, series in zip(sides.candidate_series_indices, sides.series, strict=True):
             base = sides.base_series(series)
             if base is None or sides.baseline is None:
                 continue
@@ -202,7 +202,9 @@ class GateContext:
             if past is not None:
                 base_counts = past.runs_by_amount[""].history
                 rivals = past.runs_by_amount[""].run_groups[base].series_index_by_run(base_counts)
-            copies += copies_of_series(sides.counts, place, base_counts, rivals, SeriesName(series))
+            copies += copies_in_other_counts(
+                sides.counts, place, base_counts, rivals, SeriesName(series)
+            )
         return copies
 
     def paired_values(self, metrics: Collection[Metric]) -> list[tuple[TaskValues, TaskValues]]:
@@ -241,7 +243,7 @@ class GateContext:
         past = self.study.pooled_baseline
         return 0.0 if past is None else past.interval_limit_shift(c, self.study.confidence.level)
 
-    def add_notes(self, line: Judgement) -> Judgement:
+    def add_notes_to_judgement(self, line: Judgement) -> Judgement:
         """Add notes on the tasks and attempts that the estimate of the judgement leaves out."""
         series, name = line.result.series, line.result.name
         cover = self.coverages.get(series)
@@ -266,10 +268,10 @@ class GateContext:
     def deviation_notes(self, series: SeriesKey) -> list[str]:
         words, cover, sides = [], self.coverages[series], self.baseline_match
         if sides.baseline is None:
-            rivals = sides.coverage_of_all_candidates_tasks(series)
+            rivals = sides.coverage_of_group_tasks(series)
             if rivals.lost:
                 words.append(f"{rivals.shared:,} of {rivals.expected:,} tasks in the data")
-        for by_series in self.attempts_by_series_per_source:
+        for by_series in self.attempts_by_series_per_expectation:
             words += by_series[series].deviation_notes if series in by_series else []
         if cover is not None and cover.extra:
             verb = "is" if cover.extra == 1 else "are"
@@ -281,7 +283,7 @@ class GateContext:
                 f"0 of {plural(lost.expected, 'baseline task')} in {SeriesName(missing_series)}"
                 for missing_series, lost in sides.missing_series.items()
             ]
-        return [*words, *sides.notes_on_data_left_out(series)]
+        return [*words, *sides.skipped_and_missing_notes(series)]
 
 
 @dataclass(frozen=True)
@@ -311,7 +313,7 @@ class JudgedRun:
                 rule.judge([case])[0] for case in context.contexts_of_worst_and_best_case
             )
             for cases in zip(*lines_by_case, strict=True):
-                judged = [context.add_notes(line) for line in cases]
+                judged = [context.add_notes_to_judgement(line) for line in cases]
                 line = join_worst_and_best(*judged) if len(judged) > 1 else judged[0]
                 lines.append(line.with_fails_gate_set(gate.on_undecided, place))
         return replace(self, context=context, judgements=lines)

@@ -9,7 +9,7 @@ PART_OF_TOTAL_TEMPLATE = "{0:,} of {1:,}"
 SHARED_TASKS_SUFFIX = " on the shared tasks"
 
 
-class CountEvidence(NamedTuple):
+class PartOfTotal(NamedTuple):
     """A count that decides the verdict of a rule, for example "24 of 60".
 
     template : template of the text, with {0} for the part and {1} for the total.

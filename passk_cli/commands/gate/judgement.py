@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from passk_cli.commands.gate.evidence import CountEvidence, TaskCoverage
+from passk_cli.commands.gate.evidence import PartOfTotal, TaskCoverage
 from passk_cli.diagnostic import fill_template
 from passk_cli.report.data_types import Estimate, GateCheck, PhraseCell, Sentence
 from passk_cli.report.phrases import SeriesName
@@ -22,7 +22,8 @@ _WORST_AND_BEST_CASE_TEMPLATE = "{model}, {rule}: {evidence}; {cases}"
 class Judgement:
     """The judgement of one rule about one candidate, shown as a row of the gate's report.
 
-    rule_template : template of the rule in words.  rule_index : index of the rule in the gate.
+    rule_template : template of the rule in words.  rule_index_in_gate : index of the rule in the
+        gate.
     count_evidence : evidence that replaces the estimate of `result`.
     finding_template, template_fields : template and fields of the sentence about the evidence.
     detail_notes : further notes, for example about tasks that the verdict leaves out.
@@ -41,11 +42,11 @@ class Judgement:
     template_fields: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
     detail_notes: tuple[str, ...] = ()
-    count_evidence: CountEvidence | None = None
+    count_evidence: PartOfTotal | None = None
     limit: float | None = None
     lacks_data: bool = False
     task_coverage: TaskCoverage | None = None
-    rule_index: int = -1
+    rule_index_in_gate: int = -1
     fails_in_some_case: bool = False
     fails_gate: bool = False
     subject_name: str = ""
@@ -98,14 +99,14 @@ class Judgement:
         )  # fmt: skip
 
     def with_fails_gate_set(self, on_undecided: str, place: int = -1) -> Judgement:
-        """Copy the judgement, and set `fails_gate`, `rule_index` and `subject_name`.
+        """Copy the judgement, and set `fails_gate`, `rule_index_in_gate` and `subject_name`.
 
         on_undecided : "fail" if undecided rules fail the gate.  The gate always fails if a rule
             cannot be checked, or fails for some values of the missing outcomes.
         """
         undecided = self.verdict == UNDECIDED and (self.fails_in_some_case or on_undecided == FAIL)
         return replace(
-            self, fails_gate=undecided or self.verdict in (FAIL, ERROR), rule_index=place,
+            self, fails_gate=undecided or self.verdict in (FAIL, ERROR), rule_index_in_gate=place,
             subject_name=SeriesName(self.result.series),
         )  # fmt: skip
 

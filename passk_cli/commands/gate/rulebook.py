@@ -1,6 +1,6 @@
 """Rules files, which define the suites of a gate, each with runs, rules and often a baseline.
 
-The keys of a rules file are the options of the command line and the fields of `SuiteKeys`. The
+The keys of a rules file are the options of the command line and the fields of `SuiteKeyValues`. The
 checks, the JSON Schema and the documentation of rules files come from these declarations.
 """
 
@@ -31,7 +31,7 @@ from passk_cli.files.sources.arguments import (
     is_outside_folder,
     split_label,
 )
-from passk_cli.files.toml_map import NO_MAP, TABLE, FoundMapPath, read_maps
+from passk_cli.files.toml_map import NO_MAP, TABLE, AdjacentMapPath, read_maps
 from passk_cli.limits import MOST_TOML
 from passk_cli.option import (
     DeclaredOption,
@@ -45,7 +45,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.significance_options import BH, HOLM, MIN_P, UNADJUSTED
 from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
-from passk_cli.text import join_clauses_by_semicolons
+from passk_cli.text import clauses_joined_by_semicolons
 from passk_cli.toml import read_toml
 
 # If you name neither result files nor a rules file, passk looks for rules in passk.toml and
@@ -132,7 +132,7 @@ def parse_quarantine_entries(value: Any) -> tuple[QuarantinedTask, ...]:
 
 
 @dataclass(frozen=True)
-class SuiteKeys:
+class SuiteKeyValues:
     """The keys of a suite that do not set options: name, runs, tier and quarantine."""
 
     name: Annotated[str, Option("name", "NAME", "The unique name of the suite.")] = ""
@@ -193,7 +193,7 @@ class SuiteEntry:
         creates the gate of the suite.
     """
 
-    suite: SuiteKeys
+    suite: SuiteKeyValues
     values: Mapping[str, Any]
     error_with_line: Callable[[ParameterError], ParameterError] = field(repr=False)
     gate_runner: Any = None
@@ -274,7 +274,7 @@ class Rulebook:
     quarantined_task_count: int = 0
 
     @property
-    def adjusted_level_per_verdict(self) -> float:
+    def adjusted_confidence_per_verdict(self) -> float:
         """The confidence level of one verdict, adjusted for the number of verdicts (Bonferroni)."""
         return (
             self.level
@@ -287,7 +287,7 @@ class Rulebook:
         if self.fallible_verdict_count < 2:
             return f"{100 * self.level:g} %" if self.fallible_verdict_count else ""
         level, per_verdict = (
-            f"{100 * share:.4g} %" for share in (self.level, self.adjusted_level_per_verdict)
+            f"{100 * share:.4g} %" for share in (self.level, self.adjusted_confidence_per_verdict)
         )
         return f"{level} for {self.fallible_verdict_count} verdicts together ({per_verdict} each)"
 
@@ -349,10 +349,10 @@ def map_and_join_errors(make: Callable[[Any], Any], items: Iterable[Any]) -> lis
     if not more_errors:
         raise first
     if any(error.fixes != first.fixes for error in more_errors):
-        raise ParameterError(join_clauses_by_semicolons(*wrong), name=first.name)
+        raise ParameterError(clauses_joined_by_semicolons(*wrong), name=first.name)
     problems = (str(error.args[0]) for error in (first, *more_errors))
     raise ParameterError(
-        join_clauses_by_semicolons(*problems), name=first.name, settles=first.fixes
+        clauses_joined_by_semicolons(*problems), name=first.name, settles=first.fixes
     )
 
 
@@ -399,14 +399,14 @@ def read_rulebook(path: str | None, tier: str | None, *, trusted: bool = False) 
 class _RuleFile:
     """The text of a rules file and its tables.
 
-    table_prefix : prefix of table names, which is "tool.passk." in pyproject.toml.
+    pyproject_table_prefix : prefix of table names, which is "tool.passk." in pyproject.toml.
     trusted : whether the file may name URLs and files outside its folder.
     """
 
     path: str
     text: str
     tables: Mapping[str, Any]
-    table_prefix: str = ""
+    pyproject_table_prefix: str = ""
     trusted: bool = False
 
     @classmethod
@@ -447,14 +447,14 @@ class _RuleFile:
 
         at : index of the suite, TREND for the table [trend], or -1 for the part above the suites.
         """
-        lines, suite, inside = dict[str, int](), -1, not self.table_prefix
+        lines, suite, inside = dict[str, int](), -1, not self.pyproject_table_prefix
         place: int | str = suite
         for number, line in enumerate(self.text.splitlines(), 1):
             if header := re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(#.*)?$", line):
-                name = header[1].removeprefix(self.table_prefix)
+                name = header[1].removeprefix(self.pyproject_table_prefix)
                 suite += name == SUITE
                 table = name.partition(".")[0]
-                inside = table in (SUITE, TREND) or f"{name}." == self.table_prefix
+                inside = table in (SUITE, TREND) or f"{name}." == self.pyproject_table_prefix
                 place = TREND if table == TREND else suite
                 key = "" if name in (SUITE, at) else name.removeprefix(f"{SUITE}.")
             elif key_match := re.match(r"\s*[\"']?([\w@^-]+)[\"']?\s*[.=]", line):
@@ -503,25 +503,25 @@ class _RuleFile:
     def _entry(self, at: int, table: Mapping[str, Any], top: Mapping[str, Any]) -> SuiteEntry:
         refused = partial(self.error_with_line, at=at, name=str(table.get("name", "")))
         suite_options = {
-            option.option.name: option for option in options_by_field(SuiteKeys).values()
+            option.option.name: option for option in options_by_field(SuiteKeyValues).values()
         }
         keys = {**gate_option_by_key(), **suite_options}
         values = self._option_values(table, keys, refused, of_suite=True)
         try:
-            suite = fill_options(SuiteKeys, values)
+            suite = fill_options(SuiteKeyValues, values)
         except ParameterError as error:
             raise refused(error) from None
         if not suite.name or not suite.runs:
             raise refused(f"{'runs' if suite.name else 'name'} is missing")
         values = {
             **top,
-            **{k: v for k, v in values.items() if k not in options_by_field(SuiteKeys)},
+            **{k: v for k, v in values.items() if k not in options_by_field(SuiteKeyValues)},
         }
         if values.get("baseline") == _REFUSED_BASELINE_KEYWORD:
             raise refused(_RECORD_KEYWORD_ERROR)
         values = self._resolve_paths({**values, "runs": list(suite.runs)}, refused)
         if TABLE in self.tables:
-            values.setdefault("map", FoundMapPath(self.path))
+            values.setdefault("map", AdjacentMapPath(self.path))
         return SuiteEntry(suite, values, refused)
 
     def _trend(self) -> TrendTableValues | None:
@@ -577,7 +577,7 @@ class _RuleFile:
 
         Errors: ParameterError for a path that the rules file may not name.
         """
-        located, runs = dict(values), options_by_field(SuiteKeys)["runs"]
+        located, runs = dict(values), options_by_field(SuiteKeyValues)["runs"]
         for key, option in {**gate_option_by_key(), **trend_option_by_key(), "runs": runs}.items():
             value = values.get(option.field)
             if (

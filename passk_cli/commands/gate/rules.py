@@ -16,12 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from passk_cli.commands.gate.evidence import SHARED_TASKS_SUFFIX, CountEvidence
+from passk_cli.commands.gate.evidence import SHARED_TASKS_SUFFIX, PartOfTotal
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.diagnostic import fill_template
-from passk_cli.errors import ParameterError, raise_for_first_true_condition
+from passk_cli.errors import ParameterError, raise_parameter_error_if_any
 from passk_cli.files.request import (
-    TaskNameFromFile,
+    TaskNameFromFileLine,
     matches_pattern,
     name_count_by_unmatched_task_list,
     parse_tasks,
@@ -153,7 +153,7 @@ def parse_limits(
         place, share = OptionWithValue(option, metric.name), probable_share(digits)
         if option != "--min":
             refuse_range_valued_metrics([metric], option)
-        raise_for_first_true_condition(
+        raise_parameter_error_if_any(
             "bad-option-value",
             (relative and number < 0, option_value, "write METRIC=X with X of at least 0", ()),
             (metric.unit == "share" and not 0.0 <= number <= 1.0, option_value,
@@ -162,7 +162,7 @@ def parse_limits(
         )  # fmt: skip
         other_option = "--max-drop" if amounts else "--max-increase"
         alternative = {other_option: Placeholder(f"{metric.name}=X")}
-        raise_for_first_true_condition(
+        raise_parameter_error_if_any(
             "unknown-metric",
             (metric.unit == "score" and part, place,
              "write a difference without %, because a score may be negative", ()),
@@ -171,7 +171,7 @@ def parse_limits(
              (SuggestedFix({**alternative, option: None}, "limits this metric"),)),
         )  # fmt: skip
         twice = metric in limits, place, "this metric is given twice", ()
-        raise_for_first_true_condition("contradicting-options", twice)
+        raise_parameter_error_if_any("contradicting-options", twice)
         limits[metric] = RelativeLimit(number) if part else number
     return limits
 
@@ -252,7 +252,7 @@ class GateRule:
 
     def judgement(
         self, fact: Result, verdict: str, metric: Metric | None = None, reason: str = "",
-        limit: float | None = None, notes: Sequence[str] = (), count: CountEvidence | None = None,
+        limit: float | None = None, notes: Sequence[str] = (), count: PartOfTotal | None = None,
         **evidence: Any,
     ) -> Judgement:  # fmt: skip
         """Create a judgement of this rule.  evidence : further fields of the sentence."""
@@ -296,7 +296,7 @@ class BaselineTasksPresentRule(GateRule):
                 continue
             lost, names = covered.lost, first_few(sides.lost_tasks(series))
             notes = [] if series in sides.missing_series else context.deviation_notes(series)
-            count = CountEvidence(covered.shared, covered.expected)
+            count = PartOfTotal(covered.shared, covered.expected)
             line = self.judgement(
                 fact, FAIL if lost else PASS, None, f"lacks {names}" if names else "", None, notes,
                 count, lost=lost, expected=covered.expected, several=covered.expected > 1,
@@ -331,7 +331,7 @@ class ExpectedAttemptCountRule(GateRule):
         return {"declared": self.attempts, "baseline": self.attempts is None}
 
     def judge_context(self, context: GateContext) -> Iterator[Judgement]:
-        for series, attempts in context.attempts_by_series_per_source[0].items():
+        for series, attempts in context.attempts_by_series_per_expectation[0].items():
             if attempts.expected_attempts is None or context.unpaired_policy == "drop":
                 continue
             reason = context.retry_warning(series)
@@ -379,7 +379,7 @@ class FailedShareRule(GateRule):
             verdict = FAIL if wrong > self.option_value * attempts + 1e-9 else PASS
             yield self.judgement(
                 context.result_without_estimate(series), verdict, limit=self.option_value,
-                count=CountEvidence(wrong, attempts),
+                count=PartOfTotal(wrong, attempts),
                 wrong=wrong, made=attempts, share=f"{100 * wrong / attempts:.1f} %",
             )  # fmt: skip
 
@@ -449,7 +449,7 @@ class Minimum(GateRule):
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         by, end = _TEXTS_BY_COMPARED_NUMBER[self.min_by]
-        return {"by": by, "end": end, **_limit_fields(metric, self.minimum)}
+        return {"by": by, "end": end, **_metric_and_limit_fields(metric, self.minimum)}
 
     def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
         """Judge each candidate and metric. Only intervals that affect a verdict are computed."""
@@ -472,7 +472,7 @@ class Minimum(GateRule):
             words = {"in": value is None}
             words |= {"end": "the range"} if self.min_by == BY_INTERVAL else {}
         elif verdict == UNDECIDED:
-            truth = f" if {_default_distance_text(fact)} away"
+            truth = f" if {_assumed_distance_text(fact)} away"
             to_decide = _tasks_to_decide_unanimous_text(fact, least, context)
             to_decide = to_decide or _tasks_to_decide_text(fact, context, 0.0, truth)
         words["estimate"] = fact.estimate.value_or_limits
@@ -638,7 +638,9 @@ class NoRegression(BaselineRule):
         from passk_cli.study.pairwise_tests import BETTER, WORSE
 
         if tests == 1 or (c.adjustment == BONFERRONI and not c.has_p_value):
-            return _verdict(_improvement_limits(c.interval, c.first.metric.better_sign), 0.0)
+            return _verdict(
+                _interval_limits_of_improvement(c.interval, c.first.metric.better_sign), 0.0
+            )
         return {WORSE: FAIL, BETTER: PASS}.get(c.verdict, UNDECIDED) if c.has_p_value else ERROR
 
     def reason_and_fields(
@@ -657,7 +659,7 @@ class NoRegression(BaselineRule):
         to_decide = ""
         if verdict == UNDECIDED and (tests == 1 or c.adjustment == MIN_P):
             worse = "lower" if c.first.metric.better_sign > 0 else "higher"
-            truth = f" if {_default_distance_text(fact)} {worse}"
+            truth = f" if {_assumed_distance_text(fact)} {worse}"
             to_decide = _tasks_to_decide_text(
                 fact, context, 0.0, truth, context.run_variation_half_width(c)
             )
@@ -683,7 +685,11 @@ class ToleranceRule(BaselineRule):
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         a, change = self.change_words
-        return {"a": a, "change": change, **_limit_fields(metric, self.option_value, "points")}
+        return {
+            "a": a,
+            "change": change,
+            **_metric_and_limit_fields(metric, self.option_value, "points"),
+        }
 
     def compare_pair(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
         """Compare a candidate with the baseline, which is scaled if the limit is relative."""
@@ -696,7 +702,9 @@ class ToleranceRule(BaselineRule):
     def verdict(self, c: Comparison, tests: int) -> str:
         most = self.option_value[c.first.metric]
         limit = 0.0 if isinstance(most, RelativeLimit) else -most
-        return _verdict(_improvement_limits(c.interval, c.first.metric.better_sign), limit)
+        return _verdict(
+            _interval_limits_of_improvement(c.interval, c.first.metric.better_sign), limit
+        )
 
     def reason_and_fields(
         self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
@@ -706,9 +714,12 @@ class ToleranceRule(BaselineRule):
             self.option_value[c.first.metric],
             fact.estimate.value,
         )
-        to_decide, high = fact.estimate.reason, _improvement_limits(fact.estimate, sign)[1]
+        to_decide, high = (
+            fact.estimate.reason,
+            _interval_limits_of_improvement(fact.estimate, sign)[1],
+        )
         if value is not None:
-            truth = " if nothing changed" if most else f" if {_default_distance_text(fact)} apart"
+            truth = " if nothing changed" if most else f" if {_assumed_distance_text(fact)} apart"
             to_decide = "" if verdict != UNDECIDED else _tasks_to_decide_text(
                 fact, context, most, truth, context.run_variation_half_width(c)
             )  # fmt: skip
@@ -784,8 +795,10 @@ class MustPass(SingleTaskRule):
     def signature(self) -> dict[str, object]:
         # If an option names a file that lists names, the signature of a report contains the path of
         # this file and the number of names in the file.
-        files = Counter(name.file for name in self.must_pass if isinstance(name, TaskNameFromFile))
-        names = [name for name in self.must_pass if not isinstance(name, TaskNameFromFile)]
+        files = Counter(
+            name.file for name in self.must_pass if isinstance(name, TaskNameFromFileLine)
+        )
+        names = [name for name in self.must_pass if not isinstance(name, TaskNameFromFileLine)]
         lists = [f"{file} ({plural(number, 'task')})" for file, number in files.items()]
         entries = super().signature
         return {**entries, "must_pass": ",".join([*names, *lists])} if entries else entries
@@ -818,7 +831,7 @@ class MustPass(SingleTaskRule):
         line = self.judgement(
             context.result_without_estimate(rates.series, rates.metric),
             PASS if passed == tasks else FAIL,
-            rates.metric, reason, rate, details, CountEvidence(passed, tasks), tasks=tasks,
+            rates.metric, reason, rate, details, PartOfTotal(passed, tasks), tasks=tasks,
             rate="all attempts" if rate == 1 else f"{rate:g} of their attempts",
             failing=tasks - passed,
         )  # fmt: skip
@@ -898,7 +911,7 @@ class MinPassRateOfEachTaskRule(SingleTaskRule):
             context.result_without_estimate(rates.series, rates.metric),
             FAIL if len(below) else PASS,
             rates.metric,
-            reason, least, (), CountEvidence(reached, len(n)), reached=reached, tasks=len(n),
+            reason, least, (), PartOfTotal(reached, len(n)), reached=reached, tasks=len(n),
         )  # fmt: skip
         return replace(line, finding_template=self.passes_of_attempts_template)
 
@@ -920,7 +933,7 @@ class MinPassRateOfEachTaskRule(SingleTaskRule):
             context.result_without_estimate(rates.series, rates.metric), verdict, rates.metric,
             reason, least,
             (),
-            CountEvidence(reached, len(n), "observed at {0:,} of {1:,}"), below=len(below),
+            PartOfTotal(reached, len(n), "observed at {0:,} of {1:,}"), below=len(below),
             reached=reached, tasks=len(n),
         )  # fmt: skip
 
@@ -934,7 +947,7 @@ def _task_passes_text(context: GateContext, rates: TaskValues, places: Any, p: A
     ])  # fmt: skip
 
 
-def _limit_fields(
+def _metric_and_limit_fields(
     metric: Metric | None, limits: Mapping[Any, float], unit: str = ""
 ) -> dict[str, Any]:  # fmt: skip
     """The fields "metric" and "limit" of a sentence. If there is no limit, the result is empty.
@@ -970,7 +983,9 @@ def _change_fields(estimate: Estimate) -> dict[str, Any]:
     return {"did": "rose" if value == estimate.value else "fell", "size": size}
 
 
-def _improvement_limits(limits: Estimate | Interval | None, sign: int) -> IntervalLimits:
+def _interval_limits_of_improvement(
+    limits: Estimate | Interval | None, sign: int
+) -> IntervalLimits:
     if limits is None or limits.low is None or limits.high is None:
         return None, None
     return (limits.low, limits.high) if sign > 0 else (-limits.high, -limits.low)
@@ -1002,7 +1017,7 @@ def _provable_rate_text(rates: TaskValues, context: GateContext, at: Any = ...) 
     return f"{words} a rate ≥ {least:.3f}"
 
 
-def _default_distance_text(fact: Result) -> str:
+def _assumed_distance_text(fact: Result) -> str:
     return f"{100 * _AWAY:g} points" if fact.estimate.unit == "share" else "10 %"
 
 
@@ -1033,7 +1048,7 @@ def _tasks_to_decide_text(
         away = {"share": _AWAY, "%": 0.1}.get(fact.estimate.unit, 0.1 * abs(value))
     level = STANDARD_NORMAL.inv_cdf(1 - (1 - (fact.level or _LEVEL)) / 2)
     reach, most = (high - low) / 2, away / (1 + STANDARD_NORMAL.inv_cdf(_POWER) / level)
-    number, fixed = _sample_size(fact, context)
+    number, fixed = _size_and_whether_tasks_fixed(fact, context)
     if 0 < of_runs >= most:
         return "runs differ too much to decide"
     count = number * (reach**2 - of_runs**2) / ((most**2 - of_runs**2) or math.inf)
@@ -1049,7 +1064,7 @@ def _tasks_to_decide_unanimous_text(fact: Result, least: float, context: GateCon
     is "".  If all n attempts pass, the lower limit is about α^{1/n} at the significance level α.
     If n₀ attempts have the lower limit l₀, then n = n₀ ln(l₀) / ln(m) attempts reach the minimum m.
     """
-    estimate, (number, fixed) = fact.estimate, _sample_size(fact, context)
+    estimate, (number, fixed) = fact.estimate, _size_and_whether_tasks_fixed(fact, context)
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return ""
     for word, off, end, goal in (
@@ -1062,7 +1077,7 @@ def _tasks_to_decide_unanimous_text(fact: Result, least: float, context: GateCon
     return ""
 
 
-def _sample_size(fact: Result, context: GateContext) -> tuple[int, bool]:
+def _size_and_whether_tasks_fixed(fact: Result, context: GateContext) -> tuple[int, bool]:
     """The number of tasks and False or, for fixed tasks, the fewest attempts at a task and True."""
     fixed = context.study.confidence.population == THESE_TASKS
     return (fact.size.n_min if fixed else fact.size.tasks) or 0, fixed
@@ -1106,8 +1121,10 @@ def verdicts_if_all_pass_or_fail(
 
     Rules that cannot be simulated are left out.
     """
-    context = context.simulation_context
+    context = context.context_for_judging_simulations
     if not context.study.metrics or is_corrected_for_judge_errors(context.baseline_match.counts):
         return {}
-    best, worst = verdicts_by_judgement_per_context(rules, context.all_pass_and_all_fail_contexts)
+    best, worst = verdicts_by_judgement_per_context(
+        rules, context.all_attempts_pass_or_fail_contexts
+    )
     return {line: (best[line], worst[line]) for line in best if line in worst}

@@ -25,18 +25,18 @@ from passk_cli.commands.gate.suites import SuiteDeclarationTable, report_on_suit
 from passk_cli.commands.gate.view import RuleTable
 from passk_cli.commands.runner import CommandRunner, ReadCountsFunction, SharedOptions
 from passk_cli.diagnostic import DiagnosticType
-from passk_cli.errors import DataError, ParameterError, PasskError, raise_for_first_true_condition
+from passk_cli.errors import DataError, ParameterError, PasskError, raise_parameter_error_if_any
 from passk_cli.files.database import quote_name_if_needed
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_existing_data_argument, paths_in_data
 from passk_cli.limits import MOST_GROUPS
 from passk_cli.metrics.registry import Metric, required_attempt_data, uses_only_scores
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.data_types import Report, ResultReplacingChecks, Sentence
+from passk_cli.report.data_types import ProvisionalGateResult, Report, Sentence
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.baseline import FilesOfRunAndBaseline, select_models
 from passk_cli.study.history import (
-    baseline_without_last_runs_error,
+    missing_last_runs_suffix_error,
     parse_last_runs,
     read_pooled_baseline,
     refuse_same_file,
@@ -78,7 +78,7 @@ class GateRunner(CommandRunner, GateOptions):
             of_suites = {"--rules": question.rules, "--tier": question.tier,
                          "--check": question.check, "--trust-rules": question.trust_rules,
                          }  # fmt: skip
-            raise_for_first_true_condition("contradicting-options", *(
+            raise_parameter_error_if_any("contradicting-options", *(
                 (value, OptionWithValue(option),
                  "a rules file names the files to judge; leave out FILE",
                  (SuggestedFix({option: None}, "judges FILE"),) * question.has_rule_set_by_options)
@@ -222,7 +222,7 @@ class GateRunner(CommandRunner, GateOptions):
             try:
                 baseline = runs.read_baseline(read, request)
             except DataError as error:
-                raise baseline_without_last_runs_error(read, runs.baseline) or error from None
+                raise missing_last_runs_suffix_error(read, runs.baseline) or error from None
         if self.max_errors is not None:
             counts = _add_error_outcome_facts(counts, request, read, runs.files)
         # passk chooses the metrics from the baseline, because a new run that lost attempts would
@@ -267,7 +267,7 @@ class GateRunner(CommandRunner, GateOptions):
         )
         result = None
         if self.rehearse and self.max_false_alarms is None:
-            result = ResultReplacingChecks("rehearsal", 0)
+            result = ProvisionalGateResult("rehearsal", 0)
         return replace(
             report,
             checks=section.checks,
@@ -277,7 +277,7 @@ class GateRunner(CommandRunner, GateOptions):
 
     def gate_context(self, study: Analysis) -> GateContext:
         metrics = self.metrics_of_all_rules(study.metrics)
-        confidence = study.confidence.for_metrics(metrics)
+        confidence = study.confidence.with_methods_for_metrics(metrics)
         if is_corrected_for_judge_errors(study.counts):
             confidence = confidence.for_corrected_values()
         full_study = replace(study, metrics=metrics, confidence=confidence)
@@ -303,13 +303,13 @@ class GateRunner(CommandRunner, GateOptions):
         differs = SuggestedFix({"--no-regression": True}, "compares with the baseline")
         if self.baseline is None:
             differs = SuggestedFix(both_options, "compares with another run")
-        raise_for_first_true_condition("no-rule", (
+        raise_parameter_error_if_any("no-rule", (
             not self.has_rule_set_by_options, "", "no rule to check",
             (SuggestedFix({"--min": {"pass@1": 0.8}}, "requires a pass rate"), differs),
         ))  # fmt: skip
         drops = (("--max-drop", self.max_drop), ("--max-increase", self.max_increase))
         differing = next((option for option, limits in drops if limits), "--no-regression")
-        raise_for_first_true_condition(
+        raise_parameter_error_if_any(
             "contradicting-options",
             (self.min_by != BY_INTERVAL and not self.minimum,
              OptionWithValue("--min-by"), "this option works only with a minimum",

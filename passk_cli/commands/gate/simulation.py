@@ -77,7 +77,7 @@ _NEAR, _NEAREST = 0.03, 1e-3
 _MAX_VARIANCE = 0.25
 WHOLE_GATE = "the whole gate"
 
-NOT_REHEARSED_WARNING = DiagnosticType(
+METRIC_NOT_REHEARSABLE_WARNING = DiagnosticType(
     "not-rehearsed", WARNING,
     "passk cannot simulate {metrics}, because the simulation contains only passes and failures",
     meaning="The simulation contains only passes and failures. gain@k and the metrics of scores,"
@@ -120,7 +120,7 @@ class VerdictRates:
 
     failing_count, undecided_count : number of rehearsals with this verdict, out of `runs`
         rehearsals.
-    failing_pair_share : share of pairs of rehearsals in which both rehearsals failed. The
+    both_of_pair_failing_share : share of pairs of rehearsals in which both rehearsals failed. The
         rehearsals of a pair have the same success rates. The share is increased by one standard
         error, because there are few such pairs.
     """
@@ -128,7 +128,7 @@ class VerdictRates:
     failing_count: int
     undecided_count: int
     runs: int
-    failing_pair_share: float
+    both_of_pair_failing_share: float
 
     @classmethod
     def from_runs(cls, failing: Sequence[bool], undecided: int, sets: int) -> VerdictRates:
@@ -163,7 +163,7 @@ def false_alarm_rate(odds: VerdictRates, predicted: VerdictRates) -> Estimate:
     runs, failing = [odds.runs, predicted.runs], [odds.failing_count, predicted.failing_count]
     lows, highs = rate_limits(np.array(runs), np.array(failing))
     low, high, mean = float(lows.min()), float(highs.max()), predicted.failing_share
-    spread = predicted.failing_pair_share - mean**2
+    spread = predicted.both_of_pair_failing_share - mean**2
     if 0.0 < spread < mean * (1.0 - mean):
         size = mean * (1.0 - mean) / spread - 1.0
         ends = (float(betaincinv(mean * size, (1.0 - mean) * size, q)) for q in (0.025, 0.975))
@@ -193,22 +193,23 @@ class SimulatedJudgement(Judgement):
 
     unchanged_rates : rehearsals at the estimated success rates, or None if the rule cannot be
         rehearsed.
-    predictive_rates : rehearsals at success rates that are drawn from the posterior distribution.
+    predictive_verdict_rates : rehearsals at success rates that are drawn from the posterior
+        distribution.
     all_pass_verdict, all_fail_verdict : verdicts if every attempt passes, and if every attempt
         fails.
     """
 
     unchanged_rates: VerdictRates | None = None
-    predictive_rates: VerdictRates | None = None
+    predictive_verdict_rates: VerdictRates | None = None
     detectable_drop: DetectableDrop | None = None
     all_pass_verdict: str | None = None
     all_fail_verdict: str | None = None
 
     @cached_property
     def false_alarm_estimate(self) -> Estimate | None:
-        if self.unchanged_rates is None or self.predictive_rates is None:
+        if self.unchanged_rates is None or self.predictive_verdict_rates is None:
             return None
-        return false_alarm_rate(self.unchanged_rates, self.predictive_rates)
+        return false_alarm_rate(self.unchanged_rates, self.predictive_verdict_rates)
 
 
 @dataclass(frozen=True)
@@ -237,7 +238,7 @@ class SimulationSetup:
     _cache: dict[tuple[int, float], list[dict[JudgementKey, str]]] = field(default_factory=dict)
 
     @cached_property
-    def unchanged_rates_and_gate_failures(
+    def verdict_rates_and_gate_failures(
         self,
     ) -> tuple[dict[JudgementKey, VerdictRates], list[bool]]:
         """The verdict rates of each judgement, and whether each rehearsal fails the gate."""
@@ -268,7 +269,7 @@ class SimulationSetup:
             return []
         variances = [
             past.run_and_chance_variances(sides.baseline.series[s])
-            for s in sides.indices_of_baseline_series
+            for s in sides.baseline_series_indices
         ]
         return [math.sqrt(max(of_means - by_chance, 0.0)) for of_means, by_chance, _ in variances]
 
@@ -348,7 +349,7 @@ class SimulationSetup:
                 }
                 past, passes = past.simulate_runs(base, old, scales, generator)
                 new = new.copy()
-                for s, series in zip(sides.indices_of_candidate_series, sides.series, strict=True):
+                for s, series in zip(sides.candidate_series_indices, sides.series, strict=True):
                     if scale := scales.get(sides.base_series(series) or (), 0.0):
                         rows = sides.counts.slice_of_series(s)
                         new[rows] = shift_logits(new[rows], scale * generator.standard_normal())
@@ -409,7 +410,7 @@ def simulation_setup(
     predictive : whether to use all posterior draws, and twice as many rehearsals.
     fewer : whether to use fewer rehearsals even if intervals are fast to compute.
     """
-    context = context.simulation_context
+    context = context.context_for_judging_simulations
     study, metrics = context.study, context.study.metrics
     seed = study.confidence.seed, purpose
     runs = _UNCHANGED // _FEWER if fewer or not has_fast_intervals(context) else _UNCHANGED
@@ -434,7 +435,7 @@ def simulation_setup(
     old, scales = None, dict[SeriesKey, Floats]()
     if base is not None:
         old = np.zeros((sets, len(base.n)))
-        for s in sides.indices_of_baseline_series:
+        for s in sides.baseline_series_indices:
             rates = rates_of(base, s)
             if study.pooled_baseline is not None:
                 rates, scales[base.series[s]] = _rates_with_run_effects(
@@ -442,7 +443,7 @@ def simulation_setup(
                 )
             old[:, base.slice_of_series(s)] = rates
     new = np.zeros((sets, len(sides.counts.n)))
-    for s in sides.indices_of_candidate_series:
+    for s in sides.candidate_series_indices:
         rows, series = sides.counts.slice_of_series(s), sides.counts.series[s]
         new[:, rows] = rates_of(sides.counts, s)
         partner = sides.base_series(series)
@@ -502,7 +503,7 @@ def rehearse(
     fewer = not all(has_fast_intervals(run.context) for run in runs)
     rows, pairs = list[SimulatedJudgement](), list[tuple[SimulationSetup, SimulationSetup]]()
     for run in runs:
-        purpose = f" {_digest(run.context)}" if book else ""
+        purpose = f" {_counts_digest(run.context)}" if book else ""
         estimated, predictive = (
             simulation_setup(run.context, run.gate_runner.active_rules,
                 run.gate_runner.on_undecided,
@@ -510,19 +511,19 @@ def rehearse(
             for predictive in (False, True)
         )  # fmt: skip
         odds, predicted = (
-            estimated.unchanged_rates_and_gate_failures[0],
-            predictive.unchanged_rates_and_gate_failures[0],
+            estimated.verdict_rates_and_gate_failures[0],
+            predictive.verdict_rates_and_gate_failures[0],
         )
         best, worst = verdicts_by_judgement_per_context(
-            estimated.rules, estimated.context.all_pass_and_all_fail_contexts
+            estimated.rules, estimated.context.all_attempts_pass_or_fail_contexts
         )
         for line in items_with_progress(run.judgements, "rehearsing with planted drops", "lines"):
             at, row = (
-                (line.rule_index, line.result.series, line.result.name),
+                (line.rule_index_in_gate, line.result.series, line.result.name),
                 vars(run.report_row(line)),
             )
             rows.append(SimulatedJudgement(**row) if at not in odds else SimulatedJudgement(
-                **row, unchanged_rates=odds[at], predictive_rates=predicted[at],
+                **row, unchanged_rates=odds[at], predictive_verdict_rates=predicted[at],
                 all_pass_verdict=best[at], all_fail_verdict=worst[at],
                 detectable_drop=estimated.detectable_drop(at),
             ))  # fmt: skip
@@ -532,11 +533,11 @@ def rehearse(
     shut = any(row.fails_gate and row.unchanged_rates is None for row in rows)
     gate_rates = []
     for kind in zip(*pairs, strict=True):
-        verdicts = (setup.unchanged_rates_and_gate_failures[1] for setup in kind)
+        verdicts = (setup.verdict_rates_and_gate_failures[1] for setup in kind)
         failing = list(map(any, zip(*verdicts, strict=True)))
         odds_of = VerdictRates.from_runs(failing, 0, len(kind[0].new_run_rates))
         # If a rule fails and passk cannot simulate the rule, the gate fails in every simulated run.
-        always = replace(odds_of, failing_count=odds_of.runs, failing_pair_share=1.0)
+        always = replace(odds_of, failing_count=odds_of.runs, both_of_pair_failing_share=1.0)
         gate_rates.append(always if shut else odds_of)
     groups = [""] * (1 if book else len(study.counts.group_names))
     rows.append(_whole_gate_false_alarm_row(gate_rates[0], gate_rates[1], groups, most))
@@ -544,7 +545,7 @@ def rehearse(
 
 
 _ALARM_LIMIT_TEMPLATE = "false alarms ≤ {limit:=given}"
-FALSE_ALARM_TEMPLATE = (
+GATE_FALSE_ALARM_TEMPLATE = (
     f"with nothing changed, {WHOLE_GATE} fails in {{failing}} of {{runs}} rehearsals ({{alarm}})"
     "{?judged|, {fails:|not }more than {limit:=given}}"
 )
@@ -560,13 +561,14 @@ def _whole_gate_false_alarm_row(
         verdict = FAIL if odds.failing_share > most + 1e-12 else PASS
         fields |= {"judged": True, "limit": most, "fails": int(verdict == FAIL)}
     return SimulatedJudgement(
-        phrase, Result(("", *groups), "", None, Estimate(None)), verdict, FALSE_ALARM_TEMPLATE,
+        phrase, Result(("", *groups), "", None, Estimate(None)), verdict, GATE_FALSE_ALARM_TEMPLATE,
         fields,
-        limit=most, fails_gate=verdict == FAIL, unchanged_rates=odds, predictive_rates=predicted,
+        limit=most, fails_gate=verdict == FAIL, unchanged_rates=odds,
+        predictive_verdict_rates=predicted,
     )  # fmt: skip
 
 
-def _digest(context: GateContext) -> str:
+def _counts_digest(context: GateContext) -> str:
     digest = hashlib.sha256()
     for counts in filter(None, (context.baseline_match.counts, context.baseline_match.baseline)):
         for part in ("\n".join(counts.tasks).encode(), counts.n.tobytes(), counts.c.tobytes()):
@@ -594,7 +596,7 @@ def _posterior_rates(counts: Counts, s: int, runs: int, seed: tuple[int, str]) -
     return np.take_along_axis(rates, np.minimum(places, len(n) - 1), axis=1)
 
 
-_REHEARSAL_TEMPLATE = FALSE_ALARM_TEMPLATE + "; this run would {would}"
+_REHEARSAL_TEMPLATE = GATE_FALSE_ALARM_TEMPLATE + "; this run would {would}"
 REHEARSAL_ANSWERS = (
     Answer("rehearsal-fails", lambda section: section.records[-1].verdict == FAIL,
            "FAIL: " + _REHEARSAL_TEMPLATE),
@@ -610,7 +612,7 @@ _REHEARSAL_FINDING_TEMPLATE = (
 _NO_REHEARSAL_FINDING_TEMPLATE = "{verdict} on this run: {finding}; not rehearsed"
 
 
-def _cell_function_if_simulated(cell: Callable[[Any], Any]) -> Callable[[SimulatedJudgement], Any]:
+def _cell_blank_unless_simulated(cell: Callable[[Any], Any]) -> Callable[[SimulatedJudgement], Any]:
     return lambda line: cell(line) if getattr(line, "unchanged_rates", None) is not None else None
 
 
@@ -630,48 +632,48 @@ class RuleRehearsalTable(RuleTable):
                or "–"),
         *JUDGEMENT_DATA_FIELDS,
         data_field("false_alarm", "Share of rehearsals without a change in which the rule fails.",
-                   _cell_function_if_simulated(lambda r: r.false_alarm_estimate.value)),
+                   _cell_blank_unless_simulated(lambda r: r.false_alarm_estimate.value)),
         data_field("false_alarm_low", "Lower 95 % limit of the false-alarm rate.",
-                   _cell_function_if_simulated(lambda r: r.false_alarm_estimate.low)),
+                   _cell_blank_unless_simulated(lambda r: r.false_alarm_estimate.low)),
         data_field("false_alarm_high", "Upper 95 % limit of the false-alarm rate.",
-                   _cell_function_if_simulated(lambda r: r.false_alarm_estimate.high)),
+                   _cell_blank_unless_simulated(lambda r: r.false_alarm_estimate.high)),
         Column("false alarms", "share", meaning="Share of rehearsals without a change in which the"
                " rule fails, at the estimated success rates. The 95 % limits cover the error of the"
                " success rates and of the simulation.",
-               cell_of_record=_cell_function_if_simulated(lambda r: r.false_alarm_estimate)),
+               cell_of_record=_cell_blank_unless_simulated(lambda r: r.false_alarm_estimate)),
         Column("predicted failures", "share", field_name="predicted_failure", visibility=FULL,
                meaning="Share of rehearsals in which the rule fails, if success rates are drawn"
                " from their posterior, with the uncertainty of the data.",
-               cell_of_record=_cell_function_if_simulated(
-                   lambda r: r.predictive_rates.failing_share)),
+               cell_of_record=_cell_blank_unless_simulated(
+                   lambda r: r.predictive_verdict_rates.failing_share)),
         Column("undecided", "share", field_name="undecided",
                meaning="Share of rehearsals without a change in which the rule is undecided.",
-               cell_of_record=_cell_function_if_simulated(
+               cell_of_record=_cell_blank_unless_simulated(
                lambda r: r.unchanged_rates.undecided_count / r.unchanged_rates.runs
                if r.detectable_drop
                else None)),
         data_field("drop", "Smallest drop of the metric that the rule detects with power 0.8.",
-                   _cell_function_if_simulated(
+                   _cell_blank_unless_simulated(
                        lambda r: r.detectable_drop and r.detectable_drop.drop.value)),
         data_field("drop_se", "Monte-Carlo standard error of the drop.",
-                   _cell_function_if_simulated(lambda r: r.detectable_drop
+                   _cell_blank_unless_simulated(lambda r: r.detectable_drop
                        and r.detectable_drop.drop.se)),
         Column("drop detected", "share", meaning="Smallest drop that the rule detects with power"
                " 0.8, if every task loses the same share of its passes, ± Monte-Carlo standard"
                " error.",
-               cell_of_record=_cell_function_if_simulated(lambda r: r.detectable_drop
+               cell_of_record=_cell_blank_unless_simulated(lambda r: r.detectable_drop
                    and r.detectable_drop.drop)),
         data_field("passes_lost", "Share of passes that is lost in the detected drop.",
-                   _cell_function_if_simulated(lambda r: r.detectable_drop
+                   _cell_blank_unless_simulated(lambda r: r.detectable_drop
                        and r.detectable_drop.lost_pass_share)),
         data_field("power", "Share of runs with the detected drop in which the rule fails.",
-                   _cell_function_if_simulated(lambda r: r.detectable_drop
+                   _cell_blank_unless_simulated(lambda r: r.detectable_drop
                        and r.detectable_drop.failing_share)),
         Column("if all pass", field_name="if_all_pass", visibility=FULL,
-               cell_of_record=_cell_function_if_simulated(lambda r: r.all_pass_verdict),
+               cell_of_record=_cell_blank_unless_simulated(lambda r: r.all_pass_verdict),
                meaning="Verdict if every attempt passes."),
         Column("if all fail", field_name="if_all_fail", visibility=FULL,
-               cell_of_record=_cell_function_if_simulated(lambda r: r.all_fail_verdict),
+               cell_of_record=_cell_blank_unless_simulated(lambda r: r.all_fail_verdict),
                meaning="Verdict if every attempt fails."),
     )  # fmt: skip
 
@@ -710,7 +712,7 @@ class RuleRehearsalTable(RuleTable):
         return {**self.records[-1].template_fields, "would": would}
 
     def footer_parts(self) -> Iterator[str]:
-        sides = [run.context.baseline_match for run in self.judged_runs]
+        sides = [run.context.baseline_match for run in self.runs_with_judgements]
         no_baseline = all(
             match.baseline is None or match.baseline_label == SELF_BASELINE_LABEL for match in sides
         )
@@ -732,7 +734,7 @@ class RuleRehearsalTable(RuleTable):
 
     def messages(self) -> Iterator[Diagnostic]:
         yield from super().messages()
-        for run in self.judged_runs:
+        for run in self.runs_with_judgements:
             sides, messages = run.context.baseline_match, list[Diagnostic]()
             metrics = run.context.study.metrics
             pairs = (
@@ -741,7 +743,9 @@ class RuleRehearsalTable(RuleTable):
                 if not can_rehearse_metric(m)
             )
             for ranged, names in group_pairs(pairs).items():
-                message = RANGE_METRIC_UNREHEARSED_WARNING if ranged else NOT_REHEARSED_WARNING
+                message = (
+                    RANGE_METRIC_UNREHEARSED_WARNING if ranged else METRIC_NOT_REHEARSABLE_WARNING
+                )
                 messages.append(message(metrics=names))
             if (sides.baseline or sides.counts).n.max() == 1:
                 messages.append(ONE_ATTEMPT_WARNING())
@@ -760,7 +764,7 @@ def _rehearsal_finding_sentence(line: SimulatedJudgement) -> Sentence:
     fields: dict[str, Any] = {"verdict": line.verdict, "finding": PhraseCell(line.finding_sentence)}
     if (
         line.unchanged_rates is None
-        or line.predictive_rates is None
+        or line.predictive_verdict_rates is None
         or line.detectable_drop is None
     ):
         return fill_template(_NO_REHEARSAL_FINDING_TEMPLATE, fields)
@@ -770,7 +774,7 @@ def _rehearsal_finding_sentence(line: SimulatedJudgement) -> Sentence:
         else f"{line.detectable_drop.drop.value:.3f}"
     )
     shares = {"failing": line.unchanged_rates.failing_share,
-        "predicted": line.predictive_rates.failing_share,
+        "predicted": line.predictive_verdict_rates.failing_share,
               "undecided": line.unchanged_rates.undecided_count
               / line.unchanged_rates.runs}  # fmt: skip
     fields |= {name: f"{100 * share:.1f} %" for name, share in shares.items()}

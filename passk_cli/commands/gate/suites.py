@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from passk_cli.commands.gate.context import JudgedRun, row_without_number
-from passk_cli.commands.gate.evidence import PART_OF_TOTAL_TEMPLATE, CountEvidence
+from passk_cli.commands.gate.evidence import PART_OF_TOTAL_TEMPLATE, PartOfTotal
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rulebook import (
     TREND,
@@ -149,7 +149,7 @@ class SuiteRun(JudgedRun):
         ]
         if not flaky:
             return rows
-        count = CountEvidence(
+        count = PartOfTotal(
             sum(t.c for t in flaky), sum(t.n for t in flaky), f"passed {PART_OF_TOTAL_TEMPLATE}"
         )
         details = tuple(f"{t.task} passed {t.c:,} of {t.n:,}, until {t.until}: {t.reason}"
@@ -224,8 +224,8 @@ def report_on_suites(gate: Any, book: Rulebook, read: ReadCountsFunction) -> Rep
         fallible_verdict_count=sum(rule.fallible_verdict_count(r.context)
             for r in runs for rule in r.gate_runner.active_rules),
     )  # fmt: skip
-    runs = [run.judge(book.adjusted_level_per_verdict) for run in runs]
-    further_rows = [*unread, *_trend_rows(book.trend_entry, read, first_run=gate.first_run)]
+    runs = [run.judge(book.adjusted_confidence_per_verdict) for run in runs]
+    further_rows = [*unread, *_trend_verdict_rows(book.trend_entry, read, first_run=gate.first_run)]
     study = _combined_study([run.context.study for run in runs])
     report: Report = gate.report_of_runs(study, runs, book, further_rows)
     # Some options may have a different value in each suite, so the signature of the whole report
@@ -250,7 +250,7 @@ def _cached_reader(read: ReadCountsFunction) -> ReadCountsFunction:
     return once
 
 
-def _trend_rows(
+def _trend_verdict_rows(
     entry: TrendTableValues | None, read: ReadCountsFunction, *, first_run: bool
 ) -> list[Judgement]:
     """Rows with the verdicts of `passk trend --fail` about the history that the rules file names.
@@ -274,10 +274,10 @@ def _trend_rows(
         return [replace(row, fails_gate=not first_run)]
     except ParameterError as error:
         raise entry.error_with_line(error) from None
-    return [_trend_row(check, several=len(report.checks) > 1) for check in report.checks]
+    return [_trend_verdict_row(check, several=len(report.checks) > 1) for check in report.checks]
 
 
-def _trend_row(check: GateCheck, *, several: bool) -> Judgement:
+def _trend_verdict_row(check: GateCheck, *, several: bool) -> Judgement:
     fields = {"words": check.rule, "finding": PhraseCell(check.finding)}
     line = Judgement(
         "{words}", Result((check.model, TREND), "", None, Estimate(None)), check.verdict,

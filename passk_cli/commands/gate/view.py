@@ -11,7 +11,7 @@ import numpy as np
 from passk_cli.arrays import group_by, group_pairs
 from passk_cli.commands.gate.baseline_match import SELF_BASELINE_LABEL
 from passk_cli.commands.gate.context import GateContext, JudgedRun
-from passk_cli.commands.gate.evidence import CountEvidence
+from passk_cli.commands.gate.evidence import PartOfTotal
 from passk_cli.commands.gate.judgement import (
     UNCHECKED_PREFIX,
     Judgement,
@@ -76,8 +76,8 @@ from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 
 _ROWS, _COMMENTED, _SCREEN = 14, 20, 100
 _LONGEST, _NUMBER = 212, 23
-# A reason is left out rather than cut to fewer than _MIN_REASON characters.
-_MIN_REASON = 16
+# A reason is left out rather than cut to fewer than _MIN_REASON_CHARACTERS characters.
+_MIN_REASON_CHARACTERS = 16
 _VERDICT_ORDER = (FAIL, UNDECIDED, ERROR, PASS, RULE_NOT_JUDGED)
 # A rule that allows ten times the cost of the baseline can hardly fail.
 _TOO_GENEROUS_LIMIT_FACTOR = 10.0
@@ -298,7 +298,9 @@ class RuleFailureGroup:
     subjects_text: str
 
     @classmethod
-    def from_judgements(cls, lines: Sequence[Judgement], noun: str) -> list[RuleFailureGroup]:
+    def groups_from_judgements(
+        cls, lines: Sequence[Judgement], noun: str
+    ) -> list[RuleFailureGroup]:
         """Group the failing judgements by rule: first failures, then undecided rules, then errors.
 
         Among rules with the same verdict, rules that compare with the baseline come first.
@@ -338,7 +340,7 @@ class GateVerdict:
 
     def __init__(self, lines: Sequence[Judgement], noun: str) -> None:
         self.lines = lines
-        self.groups = RuleFailureGroup.from_judgements(lines, noun)
+        self.groups = RuleFailureGroup.groups_from_judgements(lines, noun)
         self.undecided = [x for x in lines if x.verdict == UNDECIDED and not x.fails_gate]
         self.covered = next(
             (c for x in lines if (c := x.task_coverage) is not None and c.lost), None
@@ -432,7 +434,7 @@ VERDICT_ANSWERS = (
     Answer("gate-passes", lambda _: True,
            _PASSING_GATE_PREFIX + "{?one|the rule holds}{?all|{all} hold}" + _SHARED_TASKS_CLAUSE),
 )  # fmt: skip
-_NOTES_CLAUSE = "{?notes|; {notes:;}}{more}{?counts|; {counts:;}}"
+_NOTES_AND_COUNTS_CLAUSE = "{?notes|; {notes:;}}{more}{?counts|; {counts:;}}"
 
 
 def with_notes(
@@ -463,14 +465,15 @@ def with_notes(
     if reason and not fails and not {reason, text} & {*fitting} and len(reason) + 2 <= room:
         fitting.append(reason)
     fields = {**head.fields, "notes": fitting, "more": more, "counts": list(counts)}
-    return AnswerSentence(head.name, head.template + _NOTES_CLAUSE, fields)
+    return AnswerSentence(head.name, head.template + _NOTES_AND_COUNTS_CLAUSE, fields)
 
 
 @dataclass(frozen=True)
 class RuleTable(ReportSection[Judgement]):
     """One row per rule and candidate, with the evidence and the verdict.
 
-    judged_runs : the judged run, or one run per suite.  rulebook : the rules file with the suites.
+    runs_with_judgements : the judged run, or one run per suite.  rulebook : the rules file with the
+        suites.
     shows_reasons : whether the table shows the reason next to the verdict.
     """
 
@@ -494,7 +497,7 @@ class RuleTable(ReportSection[Judgement]):
                    lambda line: line.fails_gate),
     )  # fmt: skip
 
-    judged_runs: Sequence[JudgedRun]
+    runs_with_judgements: Sequence[JudgedRun]
     rulebook: Rulebook | None = None
 
     @property
@@ -524,13 +527,15 @@ class RuleTable(ReportSection[Judgement]):
         yield with_notes(head, *verdict.notes(self.omission_notes()), verdict.line)
 
     def omission_notes(self) -> list[str]:
-        later = sum(len(run.gate_runner.names_awaiting_baseline) for run in self.judged_runs)
+        later = sum(
+            len(run.gate_runner.names_awaiting_baseline) for run in self.runs_with_judgements
+        )
         waiting = [f"{plural(later, 'rule')} not judged, no baseline yet"] if later else []
         if self.rulebook is None:
-            return [*waiting, *_deviation_clauses(self.judged_runs[0].context)]
+            return [*waiting, *_deviation_clauses(self.runs_with_judgements[0].context)]
         pairs = (
             (text, run.suite_name)
-            for run in self.judged_runs
+            for run in self.runs_with_judgements
             for text in _deviation_clauses(run.context)
         )
         lacking = group_pairs(pairs)
@@ -549,7 +554,7 @@ class RuleTable(ReportSection[Judgement]):
                 yield "missing outcomes tried as fail and as pass"
         else:
             yield plural(len(book.suite_entries), "suite")
-            all_counts = [run.context.baseline_match.counts for run in self.judged_runs]
+            all_counts = [run.context.baseline_match.counts for run in self.runs_with_judgements]
             tasks = [len({*counts.task_codes.tolist()}) for counts in all_counts]
             attempts = [int(n) for counts in all_counts for n in (counts.n.min(), counts.n.max())]
             yield tasks_and_attempts(tasks, attempts)
@@ -562,13 +567,13 @@ class RuleTable(ReportSection[Judgement]):
         yield from book.omission_notes if book else ()
 
     def _sizes_text(self) -> str:
-        context = self.judged_runs[0].context
+        context = self.runs_with_judgements[0].context
         sized = [line.result for line in self.judgements if line.result.size.n_min is not None]
         shared = bool(sized) and all(fact.against for fact in sized)
         if not sized:
             # If no rule has an estimate, the report shows the tasks and attempts of the candidates.
             counts, sides = context.baseline_match.counts, context.baseline_match
-            for s, series in zip(sides.indices_of_candidate_series, sides.series, strict=True):
+            for s, series in zip(sides.candidate_series_indices, sides.series, strict=True):
                 n = counts.n[counts.slice_of_series(s)]
                 size = SampleSize(len(n), int(n.min()), int(n.max()))
                 sized.append(replace(context.result_without_estimate(series), size=size))
@@ -595,18 +600,20 @@ class RuleTable(ReportSection[Judgement]):
         if True in kinds:
             yield (
                 f"differences: model − baseline"
-                f" ({self.judged_runs[0].context.baseline_match.baseline_label})"
+                f" ({self.runs_with_judgements[0].context.baseline_match.baseline_label})"
             )
         if kinds == {True}:
-            yield self.difference_confidence.words()
+            yield self.difference_confidence_settings.words()
         elif kinds:
-            yield self.study.confidence.words(self.difference_confidence if True in kinds else None)
+            yield self.study.confidence.words(
+                self.difference_confidence_settings if True in kinds else None
+            )
         adjustments = {line.result.extra_fields.get("adjustment") for line in self.judgements}
         if self._adjustment_text() and adjustments & {MIN_P, BONFERRONI}:
             yield "adjusted: only tests and intervals of rules about several metrics"
 
     @property
-    def difference_confidence(self) -> Confidence:
+    def difference_confidence_settings(self) -> Confidence:
         facts = [
             line.result for line in self.judgements if line.result.against and line.result.method
         ]
@@ -619,7 +626,9 @@ class RuleTable(ReportSection[Judgement]):
         A message about several suites is shown once, with the names of these suites.
         """
         named_messages = [
-            (message, run.suite_name) for run in self.judged_runs for message in _run_messages(run)
+            (message, run.suite_name)
+            for run in self.runs_with_judgements
+            for message in _run_messages(run)
         ]
         for message, names in group_pairs(named_messages).items():
             yield (
@@ -662,7 +671,7 @@ class RuleTable(ReportSection[Judgement]):
                 counts = list(
                     dict.fromkeys(line.count_evidence for line in passing if line.count_evidence)
                 )
-                total = CountEvidence(sum(c.part for c in counts), sum(c.total for c in counts))
+                total = PartOfTotal(sum(c.part for c in counts), sum(c.total for c in counts))
                 words = f"{counts[0]} each" if len(counts) == 1 else str(total)
                 names, all_pass = (
                     [line.subject_name for line in passing],
@@ -677,7 +686,7 @@ class RuleTable(ReportSection[Judgement]):
                     subject_name=name,
                     reason="",
                     detail_notes=(),
-                    count_evidence=CountEvidence(0, 0, words),
+                    count_evidence=PartOfTotal(0, 0, words),
                 )
                 rows = [row for row in rows if row not in passing]
         return rows
@@ -694,7 +703,7 @@ class RuleTable(ReportSection[Judgement]):
             about = reason.partition("; ")[0]
             short = [text for text in (reason, about, about.replace(" would decide", ""))
                      if len(text) <= room]  # fmt: skip
-            if not short and " would decide" not in about and room >= _MIN_REASON:
+            if not short and " would decide" not in about and room >= _MIN_REASON_CHARACTERS:
                 short = [f"{reason[: room - 1]}…"]
             words = f" ({short[0]})" if reason and short else ""
             rows.append(replace(line, verdict=line.verdict + words))
@@ -702,7 +711,7 @@ class RuleTable(ReportSection[Judgement]):
 
     def signature_entries(self) -> dict[str, object]:
         if (book := self.rulebook) is not None:
-            all_counts = [run.context.baseline_match.counts for run in self.judged_runs]
+            all_counts = [run.context.baseline_match.counts for run in self.runs_with_judgements]
             n = np.concatenate([counts.n for counts in all_counts])
             return {
                 "rules": book.path, "rules_sha256": book.digest,
@@ -712,7 +721,7 @@ class RuleTable(ReportSection[Judgement]):
                 "tasks": sum(len({*counts.task_codes.tolist()}) for counts in all_counts),
                 "n": number_range(int(n.min()), int(n.max())).replace("–", "-"),
             }  # fmt: skip
-        (run,) = self.judged_runs
+        (run,) = self.runs_with_judgements
         study, context, rules = self.study, run.context, run.gate_runner.active_rules
         label = context.baseline_match.baseline_label
         tests = any(rule.uses_general_metrics for rule in rules)
@@ -720,7 +729,7 @@ class RuleTable(ReportSection[Judgement]):
         adjustments = filter(None, (str(fields.get("adjustment") or "") for fields in more))
         draws = tests or "seed" in study.confidence.signature()
         return {
-            "differences": self.difference_confidence.method_name
+            "differences": self.difference_confidence_settings.method_name
             if run.gate_runner.needs_baseline
             else None,
             "test": names_of_tests(str(fields.get("test") or "") for fields in more) or None,
@@ -741,11 +750,11 @@ class RuleTable(ReportSection[Judgement]):
         """
         suites: dict[ChangedTaskSentences, list[str]] = {}
         failed = any(line.fails_gate for line in self.records)
-        for run in self.judged_runs:
+        for run in self.runs_with_judgements:
             sides, pairs = run.context.baseline_match, []
             if sides.baseline is None or run.context.study.has_missing_outcome_ranges:
                 continue
-            for s, series in zip(sides.indices_of_candidate_series, sides.series, strict=True):
+            for s, series in zip(sides.candidate_series_indices, sides.series, strict=True):
                 base = sides.base_series(series)
                 if base is not None:
                     name = sides.baseline_label if sides.baseline_is_other_file else base[0]
@@ -765,7 +774,7 @@ class RuleTable(ReportSection[Judgement]):
 def _deviation_clauses(context: GateContext) -> list[str]:
     all_series, notes = context.baseline_match.series, list[tuple[str, str]]()
     is_declared = context.declared_attempts and context.baseline_match.baseline is None
-    declared = context.attempts_by_series_per_source[0] if is_declared else {}
+    declared = context.attempts_by_series_per_expectation[0] if is_declared else {}
     for series in all_series:
         if series in declared and declared[series].has_expected_attempts:
             tasks = plural(len(declared[series].attempts), "task")
@@ -826,7 +835,9 @@ def _run_messages(run: JudgedRun) -> Iterator[Diagnostic]:
         yield OTHER_MODEL_NAME_WARNING(old=names[0], new=names[1], baseline=sides.baseline_label)
     shut = {line.result.series for line in run.judgements
             if line.verdict == FAIL and line.rule_text in (EVERY, EVERY_ATTEMPT)}  # fmt: skip
-    retried = any(map(context.retry_warning, shut & {*context.attempts_by_series_per_source[0]}))
+    retried = any(
+        map(context.retry_warning, shut & {*context.attempts_by_series_per_expectation[0]})
+    )
     if shut and not (sides.baseline_is_other_file or run.suite_name or retried):
         yield OTHER_ATTEMPTS_NOTE(
             models=len({series[0] for series in shut}), baseline=sides.baseline_label
@@ -881,7 +892,9 @@ def _useless_rule_messages(run: JudgedRun) -> Iterator[Diagnostic]:
                     rule=words, metric=rates.metric.name, value=f"{mean:.3g}"
                 )
     ends = verdicts_if_all_pass_or_fail(run.gate_runner.active_rules, run.context)
-    names = {(x.rule_index, x.result.series, x.result.name): x.rule_text for x in run.judgements}
+    names = {
+        (x.rule_index_in_gate, x.result.series, x.result.name): x.rule_text for x in run.judgements
+    }
     rules_by_ends = dict.fromkeys((ends[at], rule) for at, rule in names.items() if at in ends)
     for (best, worst), rules in group_pairs(rules_by_ends).items():
         if best == worst:

@@ -12,8 +12,8 @@ from passk_cli.activity import items_with_progress
 from passk_cli.arrays import Floats
 from passk_cli.errors import DataError
 from passk_cli.inference.horizon import (
-    LOGISTIC_LINK,
-    WEIBULL_LINK,
+    LOGISTIC_LINK_FUNCTION,
+    WEIBULL_LINK_FUNCTION,
     doublings_per_day,
     fit_curves,
     frontier_models,
@@ -152,15 +152,18 @@ def _model_horizon(
         share = weights / n
         blocks = resampled_counts(n, c, families, **confidence.resample_arguments)
         draws = np.concatenate([
-            np.stack(fit_curves(x, up * share, down * share, LOGISTIC_LINK, (a, b), penalty),
+            np.stack(fit_curves(x, up * share, down * share, LOGISTIC_LINK_FUNCTION, (a, b),
+                penalty),
                 axis=1)
             for up, down in blocks
         ])  # fmt: skip
     shapes = {"logistic": [log2_horizons(a, b, rate).item() for rate in rates]}
     if math.isfinite(a):
-        other, slope = fit_curves(x, passed[None], failed[None], WEIBULL_LINK, penalty=penalty)
+        other, slope = fit_curves(
+            x, passed[None], failed[None], WEIBULL_LINK_FUNCTION, penalty=penalty
+        )
         shapes["Weibull"] = [
-            log2_horizons(other, slope, rate, WEIBULL_LINK).item() for rate in rates
+            log2_horizons(other, slope, rate, WEIBULL_LINK_FUNCTION).item() for rate in rates
         ]
         shapes["isotonic"] = [
             isotonic_log2_horizon(*isotonic_fit(x, passed, failed), r) for r in rates
@@ -272,12 +275,14 @@ def horizon_growth(rivals: Sequence[ModelHorizon], rate: float, level: float) ->
 def success_curve(model: ModelHorizon, x: Floats, level: float) -> tuple[Floats, Floats, Floats]:
     """The success rates of a model at the log₂ lengths x, and pointwise limits of the rates."""
     a, b = model.resampled_curve_parameters.T
-    rates = LOGISTIC_LINK.rates_of_predictor(np.clip(a, -700, 700)[:, None] + b[:, None] * x)[2]
+    rates = LOGISTIC_LINK_FUNCTION.rates_of_predictor(
+        np.clip(a, -700, 700)[:, None] + b[:, None] * x
+    )[2]
     low, high = np.quantile(rates, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return (
-        LOGISTIC_LINK.rates_of_predictor(model.curve_parameters[0] + model.curve_parameters[1] * x)[
-            2
-        ],
+        LOGISTIC_LINK_FUNCTION.rates_of_predictor(
+            model.curve_parameters[0] + model.curve_parameters[1] * x
+        )[2],
         low,
         high,
     )

@@ -390,7 +390,7 @@ def _fractional_year(days: float) -> float:
     return day.year + (day.timetuple().tm_yday - 1) / 365.25
 
 
-class CurveShapeTable(ReportSection[tuple[ModelHorizon, str]]):
+class HorizonByCurveShapeTable(ReportSection[tuple[ModelHorizon, str]]):
     """One row per model and shape of the curve, with the horizons."""
 
     title = "Horizons by the shape of the curve"
@@ -412,7 +412,7 @@ class CurveShapeTable(ReportSection[tuple[ModelHorizon, str]]):
 
 
 class HorizonRunner(CommandRunner, HorizonOptions):
-    sections = (HorizonTable, CurveShapeTable)
+    sections = (HorizonTable, HorizonByCurveShapeTable)
     checks_independence = True
 
     reports_metrics: ClassVar[bool] = False
@@ -443,7 +443,7 @@ class HorizonRunner(CommandRunner, HorizonOptions):
             study,
             [HorizonTable(study, models, rates=self.at, group_horizon_growths=grown,
                 task_names_without_length=without),
-             CurveShapeTable(study, [(model, shape) for model in models
+             HorizonByCurveShapeTable(study, [(model, shape) for model in models
                  for shape in model.log2_horizons_by_shape])],
             messages=study.messages(()), **decided,
         )  # fmt: skip

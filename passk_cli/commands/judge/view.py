@@ -13,7 +13,7 @@ from passk_cli.arrays import group_by
 from passk_cli.commands.judge import JudgeOptions
 from passk_cli.commands.runner import CommandRunner, ReadCountsFunction, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
+from passk_cli.errors import DataError, ParameterError, raise_parameter_error_if_any
 from passk_cli.files.request import Request
 from passk_cli.files.roles import TRUTH_ROLE, normalized_column_name
 from passk_cli.inference.adjust import ADJUSTMENTS
@@ -24,10 +24,10 @@ from passk_cli.inference.judge_correction import (
     JudgeLabels,
     VarianceByLabelCount,
     cohens_kappa_scaled_to_0_1,
-    confusion_share,
     error_clustering,
     error_rate,
     variance_by_label_count,
+    verdict_and_truth_share,
 )
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import UnlabelledAttempt
@@ -35,7 +35,7 @@ from passk_cli.report.data_types import FULL, Cell, Column, Estimate, Report
 from passk_cli.report.phrases import SeriesName, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, true_sentences
-from passk_cli.study.metric_selection import truth_labels
+from passk_cli.study.metric_selection import judge_labels_of_each_series
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import (
     GROUP_VALUES_COLUMN,
@@ -110,7 +110,7 @@ class JudgeErrorRates:
         more: dict[str, Cell] = {
             "labels": int(self.labels.label_counts.sum()),
             "error_pairs": self.error_clustering.error_pairs,
-            "error_pairs_expected": self.error_clustering.expected_error_pairs,
+            "error_pairs_expected": self.error_clustering.expected_error_pair_count,
             "p_together": self.error_clustering.p,
             "p_alike": self.p_equal_rates,
         }  # fmt: skip
@@ -124,7 +124,7 @@ def _error_rate_result(
     study: Analysis, series: SeriesKey, labels: JudgeLabels, truth: int
 ) -> Result:
     confidence, sample = study.confidence, error_rate([labels], truth)
-    labels_per_task = labels.label_table[:, :, truth].sum(axis=1)
+    labels_per_task = labels.label_tables_by_task[:, :, truth].sum(axis=1)
     size = SampleSize(
         int(np.count_nonzero(labels_per_task)),
         int(labels_per_task.min()),
@@ -162,7 +162,7 @@ def _confusion_share_results(
     )
     for verdict, says in enumerate(_VERDICTS):
         for truth, true in enumerate(_TRUTHS):
-            sample, name = confusion_share(labels, verdict, truth), f"{says}, {true}"
+            sample, name = verdict_and_truth_share(labels, verdict, truth), f"{says}, {true}"
             if sample is None:
                 facts.append(
                     Result(series, name, None, Estimate(None, reason="no label"), size=size)
@@ -178,7 +178,7 @@ def _confusion_share_results(
 
 def judge_error_rates(study: Analysis) -> list[JudgeErrorRates]:
     counts, draws = study.counts, study.confidence.resample_arguments
-    labels_by_series = dict(zip(counts.series, truth_labels(counts), strict=True))
+    labels_by_series = dict(zip(counts.series, judge_labels_of_each_series(counts), strict=True))
     rows = [
         JudgeErrorRates(
             series, labels,
@@ -230,7 +230,7 @@ class CorrectedMetric(NamedTuple):
 
     corrected_result: Result
     judged_result: Result
-    label_variance: VarianceByLabelCount | None
+    variance_model_by_label_count: VarianceByLabelCount | None
     labels_or_tasks_for_width: int | None
 
     @property
@@ -313,7 +313,7 @@ class JudgeErrorTable(ReportSection[JudgeErrorRates]):
                                            " task.",
                exists_in_section=lambda section: section.has_tasks_with_several_labels),
         Column("expected", "amount", True,
-            cell_of_record=lambda row: row.error_clustering.expected_error_pairs,
+            cell_of_record=lambda row: row.error_clustering.expected_error_pair_count,
                field_name="error_pairs_expected",
                exists_in_section=lambda section: section.has_tasks_with_several_labels,
                meaning="Expected number of pairs of errors at the same task if errors did not"
@@ -394,8 +394,8 @@ class ConfusionShareRow(NamedTuple):
 
     series: SeriesKey
     verdict: str
-    share_with_verdict_truly_failing: Result
-    share_with_verdict_truly_passing: Result
+    share_of_all_truly_failing: Result
+    share_of_all_truly_passing: Result
 
 
 class ConfusionShareTable(ReportSection[ConfusionShareRow]):
@@ -408,10 +408,10 @@ class ConfusionShareTable(ReportSection[ConfusionShareRow]):
         GROUP_VALUES_COLUMN,
         Column("verdict", cell_of_record=lambda row: row.verdict, meaning="Verdict of the judge."),
         Column("truly fails", "share",
-            cell_of_record=lambda row: row.share_with_verdict_truly_failing.estimate,
+            cell_of_record=lambda row: row.share_of_all_truly_failing.estimate,
                meaning="Share of all attempts that have this verdict and truly fail."),
         Column("truly passes", "share",
-            cell_of_record=lambda row: row.share_with_verdict_truly_passing.estimate,
+            cell_of_record=lambda row: row.share_of_all_truly_passing.estimate,
                meaning="Share of all attempts that have this verdict and truly pass."),
     )  # fmt: skip
 
@@ -462,7 +462,11 @@ class CorrectionTable(ReportSection[CorrectedMetric]):
 
 
 def _total_labels_for_width(row: CorrectedMetric) -> int | None:
-    per_task = row.label_variance.labels_per_task if row.label_variance else 0
+    per_task = (
+        row.variance_model_by_label_count.labels_per_task
+        if row.variance_model_by_label_count
+        else 0
+    )
     return (
         None
         if row.labels_or_tasks_for_width is None
@@ -471,14 +475,14 @@ def _total_labels_for_width(row: CorrectedMetric) -> int | None:
 
 
 def _labels_for_width_text(row: CorrectedMetric) -> str:
-    if row.label_variance is None:
+    if row.variance_model_by_label_count is None:
         k = row.corrected_result.k or 1
         return f"{k} in each of {FEWEST_TASKS} tasks to begin with"
     if row.labels_or_tasks_for_width is None:
         return "more tasks"
-    if row.labels_or_tasks_for_width <= row.label_variance.current_labels:
+    if row.labels_or_tasks_for_width <= row.variance_model_by_label_count.current_label_count:
         return "enough"
-    per_task = row.label_variance.labels_per_task
+    per_task = row.variance_model_by_label_count.labels_per_task
     return (
         f"{per_task} in each of {row.labels_or_tasks_for_width:,} tasks"
         if per_task
@@ -559,7 +563,7 @@ def _no_labels_error(counts: Counts, *, numbered: bool = True) -> ParameterError
     )
 
 
-def _require_labels_of_both_verdicts(errors: Sequence[JudgeErrorRates]) -> None:
+def _require_labels_per_judge_verdict(errors: Sequence[JudgeErrorRates]) -> None:
     for row in errors:
         if verdict := row.labels.unlabelled_verdict:
             raise DataError(
@@ -596,7 +600,7 @@ class JudgeRunner(CommandRunner, JudgeOptions):
     )
 
     def request(self, options: SharedOptions) -> Request:
-        raise_for_first_true_condition("contradicting-options", (
+        raise_parameter_error_if_any("contradicting-options", (
             options.request.truth_from is not None, OptionWithValue("--truth-from"),
             "passk judge needs labels of the attempts in the data",
             (SuggestedFix({"--truth-from": None}),),
@@ -630,7 +634,7 @@ class JudgeRunner(CommandRunner, JudgeOptions):
         if TRUTH_ROLE in study.counts.attempts:
             corrected = corrected_and_judged_metrics(study, self.width)
             errors = judge_error_rates(study)
-            _require_labels_of_both_verdicts(errors)
+            _require_labels_per_judge_verdict(errors)
             sections = [
                 JudgeErrorTable(study, errors),
                 ConfusionShareTable.from_judge_error_rates(study, errors),
@@ -638,9 +642,16 @@ class JudgeRunner(CommandRunner, JudgeOptions):
             ]  # fmt: skip
             for row in corrected:
                 more = (row.labels_or_tasks_for_width or 0) - (
-                    row.label_variance.current_labels if row.label_variance else 0
+                    row.variance_model_by_label_count.current_label_count
+                    if row.variance_model_by_label_count
+                    else 0
                 )
-                more *= max(row.label_variance.labels_per_task if row.label_variance else 0, 1)
+                more *= max(
+                    row.variance_model_by_label_count.labels_per_task
+                    if row.variance_model_by_label_count
+                    else 0,
+                    1,
+                )
                 labels_needed[row.series] = max(labels_needed.get(row.series, 0), more)
         report = build_report(
             study, sections, messages=study.messages([row.corrected_result for row in corrected]),

@@ -9,7 +9,7 @@ from passk_cli.commands.command import Command
 from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metric_selection import MetricOptions, parse_k
+from passk_cli.study.metric_selection import MetricOptions, parse_k_values
 from passk_cli.study.significance_options import ComparisonOptions
 
 
@@ -33,7 +33,7 @@ class OrderOptions:
 
     # fmt: off
     k: Annotated[tuple[int, ...], Option(
-        "-k", "1,2,4", "Compare first@k with pass@k at these values of k.", parse=parse_k,
+        "-k", "1,2,4", "Compare first@k with pass@k at these values of k.", parse=parse_k_values,
         detail="By default, k is 1, 2, 4, … up to the largest k for which all tasks of at least one"
         " model have enough attempts.")] = ()
     order_from_lines: Annotated[bool, Option(

@@ -124,7 +124,7 @@ class FirstAtKVersusPassAtK(NamedTuple):
         return self.pass_at_k.series
 
 
-class AgreeingAttemptPair(NamedTuple):
+class AttemptPairAgreeingTooOften(NamedTuple):
     """Two attempts with outcomes that agree more often than independent attempts would agree."""
 
     series: SeriesKey
@@ -159,7 +159,7 @@ class OrderEvidence:
 
     attempts_in_order: AttemptsInOrder
     position_rates: tuple[Result, ...]
-    first_and_pass_at_k_comparisons: tuple[FirstAtKVersusPassAtK, ...]
+    first_vs_pass_at_k_comparisons: tuple[FirstAtKVersusPassAtK, ...]
     slope: Result
     trend_test: OrderTest
     neighbour_test: OrderTest
@@ -191,7 +191,7 @@ class OrderEvidence:
         return self.trend_test.p, self.neighbour_test.p, self.copies_test.smallest_p
 
     @property
-    def has_constant_outcomes(self) -> bool:
+    def is_outcome_constant_per_task(self) -> bool:
         """Whether no task has both outcomes, although many tasks pass and many other tasks fail."""
         n, c = self.attempts_in_order.n, self.attempts_in_order.c
         often = n >= _ATTEMPTS
@@ -222,7 +222,7 @@ class OrderEvidence:
         if trend in (DECLINING, IMPROVING) and neighbours == ALIKE and self.slope_may_be_zero:
             trend = UNCLEAR
         return OrderTestVerdicts(
-            trend, neighbours, COPIES if self.has_constant_outcomes else copies
+            trend, neighbours, COPIES if self.is_outcome_constant_per_task else copies
         )
 
     def detectable_effects(self, tests: int) -> tuple[float, float]:
@@ -266,7 +266,7 @@ class OrderEvidence:
         """
         differences = [
             comparison.difference.estimate
-            for comparison in self.first_and_pass_at_k_comparisons
+            for comparison in self.first_vs_pass_at_k_comparisons
             if comparison.pass_at_k.k in ks
         ]
         estimates = [self.slope.estimate, *differences]
@@ -274,16 +274,16 @@ class OrderEvidence:
         return self.verdict == INDEPENDENT and any(low > 0 or high < 0 for low, high in limits)
 
     @cached_property
-    def agreeing_attempt_pairs(self) -> list[AgreeingAttemptPair]:
+    def agreeing_attempt_pairs(self) -> list[AttemptPairAgreeingTooOften]:
         pairs, p = self.copies_test, self.adjusted_p[2]
         if p is None or p > self.alpha:
             return []
         return [
-            AgreeingAttemptPair(
+            AttemptPairAgreeingTooOften(
                 self.series, self.attempts_in_order.name,
                 (int(pairs.first_positions_of_pairs[i]) + 1,
                     int(pairs.second_positions_of_pairs[i]) + 1),
-                int(pairs.compared_tasks[i]), int(pairs.differing_tasks[i]),
+                int(pairs.compared_task_counts[i]), int(pairs.differing_task_counts[i]),
                 float(pairs.expected_differing_tasks[i]),
                 float(pairs.p[i]), float(pairs.adjusted[i]), bool(pairs.are_pairs_copies[i]),
             )
@@ -418,7 +418,9 @@ def _slope(study: Analysis, order: AttemptsInOrder) -> Result:
     return replace(slope, estimate=replace(slope.estimate, signed=True, unit="share"))
 
 
-def _attempts_used(study: Analysis, order: AttemptsInOrder, any_k: Result, k: int) -> Result:
+def _mean_attempts_to_first_pass(
+    study: Analysis, order: AttemptsInOrder, any_k: Result, k: int
+) -> Result:
     attempts, solved = order.attempts_to_first_pass_and_solved
     expected = mean_attempts_used(order.unsolved_share_by_attempt, k)
     value: float | None = expected
@@ -466,4 +468,6 @@ def _compare_first_with_pass_at_k(
             reason = "; ".join(filter(None, (any_k.estimate.reason, mean.estimate.reason)))
             estimate = replace(mean.estimate, reason=reason, signed=True, unit="share")
             difference = replace(mean, k=k, estimate=estimate)
-    return FirstAtKVersusPassAtK(first, any_k, difference, _attempts_used(study, order, any_k, k))
+    return FirstAtKVersusPassAtK(
+        first, any_k, difference, _mean_attempts_to_first_pass(study, order, any_k, k)
+    )

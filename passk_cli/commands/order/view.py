@@ -22,7 +22,7 @@ from passk_cli.commands.order.evidence import (
     INDEPENDENT,
     STOPPED_AT_FIRST_PASS_REASON,
     UNTESTABLE,
-    AgreeingAttemptPair,
+    AttemptPairAgreeingTooOften,
     FirstAtKVersusPassAtK,
     OrderEvidence,
     order_evidence,
@@ -53,7 +53,7 @@ from passk_cli.study.section import (
 from passk_cli.study.significance_options import ADJUSTMENT_NAMES
 from passk_cli.suggested_fix import SuggestedFix
 
-SOLVED_SHARES = (0.25, 0.5, 0.75)
+SOLVED_SHARE_THRESHOLDS = (0.25, 0.5, 0.75)
 _MAX_SHOWN_ATTEMPT_PAIRS = 10
 _CHART_MARKER_POSITIONS = range(1, 21)
 _P_VALUE_MEANING = (
@@ -112,7 +112,7 @@ AGREEING_ATTEMPTS_NOTE = DiagnosticType(
     example="note[agreeing-attempts]: the outcomes of attempts 1 and 6 of m differ on only 14"
     " tasks, but 33 are expected",
 )  # fmt: skip
-CONSTANT_OUTCOMES_WARNING = DiagnosticType(
+CONSTANT_TASK_OUTCOMES_WARNING = DiagnosticType(
     "constant-outcomes", WARNING,
     "no task of {models} has both passes and failures, so pass@k equals pass@1",
     "vary the seed, or make one attempt",
@@ -174,7 +174,7 @@ UNEQUAL_ATTEMPTS_NOTE = DiagnosticType(
     example="note[unequal-attempts]: pass rates by attempt use different tasks, because tasks have"
     " different numbers of attempts",
 )  # fmt: skip
-ONLY_FIRST_ATTEMPTS_COMPARED_NOTE = DiagnosticType(
+COPY_CHECK_OF_FIRST_ATTEMPTS_NOTE = DiagnosticType(
     "first-attempts", NOTE, "only the first {attempts} attempts were compared in pairs",
     meaning="To find copies, passk compares all pairs of attempts by a model. If tasks have very"
     " many attempts, passk compares only the first attempts.",
@@ -226,7 +226,7 @@ class VerdictTable(ReportSection[OrderEvidence]):
                meaning="Share of tasks that the first k attempts solve, minus pass@k. None of the"
                " three tests uses this difference.",
                cell_of_record=lambda model, k: next(b.difference.estimate
-                   for b in model.first_and_pass_at_k_comparisons
+                   for b in model.first_vs_pass_at_k_comparisons
                                           if b.pass_at_k.k == k)),
         Column("repeats", visibility=FULL, cell_of_record=lambda model: model.verdicts.copies,
                meaning="Verdict of the test of pairs of attempts."),
@@ -247,7 +247,7 @@ class VerdictTable(ReportSection[OrderEvidence]):
     is_ordered_by_lines: bool = False
 
     @property
-    def attempt_order_column_name(self) -> str:
+    def attempt_order_source(self) -> str:
         """The name of the column that orders the attempts, or "lines" for the order of lines."""
         inputs = self.study.counts.read_facts.file_readings
         columns = dict.fromkeys(file.roles["attempt"] for file in inputs if "attempt" in file.roles)
@@ -258,7 +258,7 @@ class VerdictTable(ReportSection[OrderEvidence]):
         """A list with the middle k of those at which first@k and pass@k can differ, or []."""
         ks = sorted({
             int(b.pass_at_k.k or 0) for model in self.records
-            for b in model.first_and_pass_at_k_comparisons
+            for b in model.first_vs_pass_at_k_comparisons
             if b.difference.estimate.value is not None
             and b.difference.note != FIRST_EQUALS_PASS_AT_K_REASON
         })  # fmt: skip
@@ -279,12 +279,12 @@ class VerdictTable(ReportSection[OrderEvidence]):
                 extra_fields={"k_to": pair.attempt_numbers[1]},
             )  # fmt: skip
         yield from record.position_rates
-        for comparison in record.first_and_pass_at_k_comparisons:
+        for comparison in record.first_vs_pass_at_k_comparisons:
             yield from comparison
         numbers: list[tuple[str, int | None, float | None]]
         numbers = [(f"attempts to solve {s:g}", None,
             attempts_for_share(record.attempts_in_order.unsolved_share_by_attempt, s))
-                   for s in SOLVED_SHARES]  # fmt: skip
+                   for s in SOLVED_SHARE_THRESHOLDS]  # fmt: skip
         numbers += [("unsolved after", k, share) for k, share in enumerate(shares) if k]
         numbers.append(
             ("never solved", None, record.unsolved_task_count / len(record.attempts_in_order.n))
@@ -332,7 +332,7 @@ class VerdictTable(ReportSection[OrderEvidence]):
             Result(m.series, "", None, Estimate(None), size=m.attempts_in_order.size)
             for m in self.records
         ]
-        yield f"{self.study.sizes_text(facts)} by {self.attempt_order_column_name}"
+        yield f"{self.study.sizes_text(facts)} by {self.attempt_order_source}"
         adjust, tests = (
             self.study.comparison_options.adjustment_without_sign_flips(),
             plural(self.test_count, "test"),
@@ -369,7 +369,7 @@ class VerdictTable(ReportSection[OrderEvidence]):
             if not model.attempts_in_order.stopped_at_first_pass
         ]
         comparisons = [
-            row for model in self.records for row in model.first_and_pass_at_k_comparisons
+            row for model in self.records for row in model.first_vs_pass_at_k_comparisons
         ]
         decisive += [b.difference for b in comparisons if b.pass_at_k.k in self.middle_k_as_list]
         decisive = [fact for fact in decisive if fact.estimate.low is None]
@@ -385,10 +385,10 @@ class VerdictTable(ReportSection[OrderEvidence]):
             yield ORDER_POWER_NOTE(points=f"{100 * slope:.1f}", lag=lag_text)
         # The interval of first@k − pass@k shows in which direction dependent attempts bias pass@k.
         dependent = [
-            m for m in self.records if m.verdict == DEPENDENT and not m.has_constant_outcomes
+            m for m in self.records if m.verdict == DEPENDENT and not m.is_outcome_constant_per_task
         ]
         limits = [b.difference.estimate for model in dependent
-            for b in model.first_and_pass_at_k_comparisons
+            for b in model.first_vs_pass_at_k_comparisons
                   if b.pass_at_k.k in self.middle_k_as_list]  # fmt: skip
         errors = {
             "too high": sum(e.high is not None and e.high < 0 for e in limits),
@@ -401,8 +401,8 @@ class VerdictTable(ReportSection[OrderEvidence]):
             for e, n in errors.items() if n
         )  # fmt: skip
         for message, models in (
-            (CONSTANT_OUTCOMES_WARNING, [model for model in self.records
-                if model.has_constant_outcomes]),
+            (CONSTANT_TASK_OUTCOMES_WARNING, [model for model in self.records
+                if model.is_outcome_constant_per_task]),
             (ATTEMPTS_UNTIL_PASS_WARNING,
              [model for model in self.records if model.attempts_in_order.stopped_at_first_pass]),
             (TREND_OF_THESE_TASKS_NOTE, [
@@ -422,7 +422,7 @@ class VerdictTable(ReportSection[OrderEvidence]):
             int(model.attempts_in_order.n.max()) > MAX_POSITIONS_COMPARED_FOR_COPIES
             for model in self.records
         ):
-            yield ONLY_FIRST_ATTEMPTS_COMPARED_NOTE(attempts=MAX_POSITIONS_COMPARED_FOR_COPIES)
+            yield COPY_CHECK_OF_FIRST_ATTEMPTS_NOTE(attempts=MAX_POSITIONS_COMPARED_FOR_COPIES)
 
     def _agreeing_attempts_messages(self) -> Iterator[Diagnostic]:
         for message, pairs in (
@@ -444,7 +444,7 @@ class VerdictTable(ReportSection[OrderEvidence]):
 
     def plots(self) -> tuple[Plot, ...]:
         rows = [
-            rate.chart_point("pass rate", attempt=sum(_position_range_of_rate(rate)) / 2)
+            rate.chart_point("pass rate", attempt=sum(_first_and_last_position_of_rate(rate)) / 2)
             for model in self.records
             for rate in model.position_rates
         ]
@@ -464,15 +464,15 @@ class VerdictTable(ReportSection[OrderEvidence]):
             subtitle=" · ".join(filter(None, words)),
             marked=_CHART_MARKER_POSITIONS if len(self.records) == 1
             else _CHART_MARKER_POSITIONS[4::5],
-            x_title="attempt" if self.attempt_order_column_name == "attempt"
-            else f"attempt, by {self.attempt_order_column_name}",
+            x_title="attempt" if self.attempt_order_source == "attempt"
+            else f"attempt, by {self.attempt_order_source}",
             y_title="pass rate", log_x=False,
             rules=[ReferenceLine(x=min(fewest), text="beyond: fewer tasks")] if fewest else [],
         )  # fmt: skip
         return (chart,)
 
 
-class AgreeingAttemptPairTable(ReportSection[AgreeingAttemptPair]):
+class AgreeingAttemptPairTable(ReportSection[AttemptPairAgreeingTooOften]):
     """Pairs of attempts that agree more often than independent attempts would."""
 
     title = "Pairs of attempts that agree more often than independent attempts would (first 10)"
@@ -492,7 +492,7 @@ class AgreeingAttemptPairTable(ReportSection[AgreeingAttemptPair]):
     )  # fmt: skip
 
 
-def _position_range_of_rate(rate: Result) -> tuple[int, int]:
+def _first_and_last_position_of_rate(rate: Result) -> tuple[int, int]:
     return int(rate.k or 0), int(str(rate.extra_fields["k_to"]))
 
 
@@ -543,7 +543,7 @@ class FirstVersusPassAtKTable(ReportSection[FirstAtKVersusPassAtK]):
     )  # fmt: skip
 
 
-class AttemptsToSolveShareTable(ReportSection[OrderEvidence]):
+class AttemptsNeededToSolveSharesTable(ReportSection[OrderEvidence]):
     """One row per model: attempts needed for 25, 50 and 75 % of tasks, and the unsolved tasks."""
 
     title = "Attempts to the first success"
@@ -551,7 +551,7 @@ class AttemptsToSolveShareTable(ReportSection[OrderEvidence]):
     columns = (
         MODEL_COLUMN, GROUP_VALUES_COLUMN,
         Column("{0:g} % solved", meaning="Number of attempts that solve {0:g} % of the tasks.",
-               repeated_items=lambda section: [100 * share for share in SOLVED_SHARES],
+               repeated_items=lambda section: [100 * share for share in SOLVED_SHARE_THRESHOLDS],
                example=50.0,
                cell_of_record=lambda model, percent: str(
                    attempts_for_share(model.attempts_in_order.unsolved_share_by_attempt,
@@ -607,7 +607,7 @@ def _test_results(model: OrderEvidence) -> Iterator[Result]:
 
 class OrderRunner(CommandRunner, OrderOptions):
     sections = (VerdictTable, AgreeingAttemptPairTable, PositionRateTable, FirstVersusPassAtKTable,
-                AttemptsToSolveShareTable)  # fmt: skip
+                AttemptsNeededToSolveSharesTable)  # fmt: skip
 
     missing_bounds_refusal: ClassVar[str] = (
         "a trend is largest if only early missing outcomes are failures, not if all missing"
@@ -639,7 +639,7 @@ class OrderRunner(CommandRunner, OrderOptions):
         rates: dict[tuple[int, int], dict[str, Result]] = {}
         for model in evidence:
             for rate in model.position_rates:
-                rates.setdefault(_position_range_of_rate(rate), {})[
+                rates.setdefault(_first_and_last_position_of_rate(rate), {})[
                     model.attempts_in_order.name
                 ] = rate
         differences = confidence.for_differences().method
@@ -657,14 +657,14 @@ class OrderRunner(CommandRunner, OrderOptions):
                 [
                     comparison
                     for model in evidence
-                    for comparison in model.first_and_pass_at_k_comparisons
+                    for comparison in model.first_vs_pass_at_k_comparisons
                 ],
             ),
-            AttemptsToSolveShareTable(study, evidence),
+            AttemptsNeededToSolveSharesTable(study, evidence),
         ]
         return build_report(
             study, answered, differences=None if differences == confidence.method else differences,
-            order=verdicts.attempt_order_column_name,
+            order=verdicts.attempt_order_source,
             adjust=study.comparison_options.adjustment_without_sign_flips(),
             tests=verdicts.test_count,
         )  # fmt: skip

@@ -14,7 +14,7 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import ReportSection, data_field
 
-EXISTING_RUN_WAY = "nothing more"
+NO_MORE_ATTEMPTS_WAY = "nothing more"
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,18 @@ def ways_to_spend(
         If `budget` is None, the budget is the cost of the existing run.
     prices : maps each model to the cost of an attempt in dollars.
     """
-    values = (components.planned_difference.first_model, components.planned_difference.second_model)
+    values = (
+        components.model_difference_moments.first_model,
+        components.model_difference_moments.second_model,
+    )
     pilots = [p for p in values if components.model_pair and isinstance(p, PilotEstimate)]
-    if not pilots and isinstance(components.value_estimate, PilotEstimate):
-        pilots = [components.value_estimate]
+    if not pilots and isinstance(components.metric_moments, PilotEstimate):
+        pilots = [components.metric_moments]
     names = (
         components.model_pair if components.model_pair and len(pilots) == 2 else (components.name,)
     )
     between = (
-        components.planned_difference.between_variance
+        components.model_difference_moments.between_variance
         if len(names) == 2
         else pilots[0].between_variance
     )
@@ -112,7 +115,7 @@ def ways_to_spend(
         if candidate.total_added_attempt_count and not math.isnan(candidate.standard_error)
     ]
     return [
-        step(EXISTING_RUN_WAY, 0, zeros),
+        step(NO_MORE_ATTEMPTS_WAY, 0, zeros),
         *sorted(ways, key=lambda candidate: (candidate.standard_error, candidate.way)),
     ]
 

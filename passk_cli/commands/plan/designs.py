@@ -10,7 +10,7 @@ from functools import cached_property
 from passk_cli.arrays import group_by, group_pairs
 from passk_cli.commands.plan.parameters import PILOT_KEYWORD, PlanParameters
 from passk_cli.commands.plan.variance import ASSUMED, MEASURED, VarianceComponents
-from passk_cli.inference.design import best_splits, budget_splits
+from passk_cli.inference.design import best_split_by_metric, budget_splits
 from passk_cli.inference.intervals import DEFAULT_METHOD_BY_POPULATION
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING_TOLERANCE
@@ -120,7 +120,7 @@ class Designs:
             errors[components.metric.name] = [
                 math.inf if math.isnan(error) else max(error, 1e-300) for error in standard_errors
             ]
-        best = best_splits(options, errors)
+        best = best_split_by_metric(options, errors)
         goals = group_pairs((split, name) for name, split in best.items())
         return [
             self.result_for_design(SPLIT, components, tasks, n, ", ".join(names))
@@ -209,9 +209,9 @@ class Designs:
                 )
             return tasks is not None
 
-        return self.choices_for_metric(first.metric.name, decisive)
+        return self.designs_with_remarks_of_metric(first.metric.name, decisive)
 
-    def choices_for_metric(
+    def designs_with_remarks_of_metric(
         self, metric: str, include: Callable[[Result], bool] = lambda fact: True
     ) -> list[DesignWithRemarks]:
         """The different designs of a metric, sorted by number of tasks and by attempts per task."""
@@ -226,7 +226,7 @@ class Designs:
         fewest = min(detecting, key=lambda size: size[0] * size[1], default=None)
         split = "best split"
         if self.parameters.budget is None:
-            split += f" of {aims.budget_amount_text(aims.budget_amount)}"
+            split += f" of {aims.budget_amount_text(aims.budget_number)}"
         records = []
         for size in sorted(sizes):
             fact = sizes[size][0]
@@ -267,7 +267,7 @@ class Designs:
         if components.largest_difference <= ROUNDING_TOLERANCE:
             return (
                 None,
-                f"two models with means of {components.value_estimate.expected:.4g} cannot differ",
+                f"two models with means of {components.metric_moments.expected:.4g} cannot differ",
             )
         difference = components.paired_test(
             n, self.parameters_with_defaults.level
@@ -291,7 +291,7 @@ class Designs:
             components.reason_difference_unknown(n),
         )
         if not reason and aims.detect > components.largest_difference:
-            mean = f"{components.value_estimate.expected:.4g}"
+            mean = f"{components.metric_moments.expected:.4g}"
             reason = f"two models with means of {mean} cannot differ that much"
         if not reason:
             tasks = components.paired_test(n, aims.level).tasks_needed(aims.detect, aims.power)
@@ -319,7 +319,7 @@ class Designs:
         limits = [None if total is None or end is None else total * end for end in ends]
         return Result(
             components.series, metric.name, metric.k,
-            Estimate(components.value_estimate.expected, reason=reason), se=se,
+            Estimate(components.metric_moments.expected, reason=reason), se=se,
             size=SampleSize(tasks, n, n),
             method=DEFAULT_METHOD_BY_POPULATION[NEW_TASKS], level=aims.level,
             extra_fields={

@@ -88,7 +88,7 @@ class FixedSuiteTable(ReportSection[SuiteDesign]):
         yield "attempts assumed independent"
 
 
-def suite_designs(
+def suite_designs_of_attempt_counts(
     noises: Iterable[SeriesNoiseEstimator], allowed_difference: float, attempts: Sequence[int]
 ) -> Iterator[SuiteDesign]:
     """The designs of each model with the requested numbers of attempts.

@@ -7,16 +7,16 @@ import math
 import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats
-from passk_cli.inference.intervals import guard_weights, total_distances_to_bound
+from passk_cli.inference.intervals import guard_atom_weights, total_distances_to_bound
 from passk_cli.inference.weighted_means import dirichlet_quantiles
 
 # If there are more than _MAX_ATOMS distinct task values, neighbouring values are merged.
 _MAX_ATOMS = 64
 # A variance or a number of tasks below 1e-12 counts as 0, because it is a rounding error.
-_ROUNDING_TOLERANCE = 1e-12
+_NEGLIGIBLE_VARIANCE_OR_COUNT = 1e-12
 
 
-def guard_widths(
+def guard_interval_widths(
     values: Floats, shares: Floats, tasks: ArrayLike, level: float = 0.95, *,
     bounds: tuple[float, float] = (0.0, 1.0), variance: float | None = None, unit: float = 1.0,
 ) -> Floats:  # fmt: skip
@@ -36,28 +36,32 @@ def guard_widths(
 
     Returns one width per design, from 0 to the distance between the bounds.
 
-    >>> guard_widths(np.array([0.0, 1.0]), np.array([0.5, 0.5]), [10, 1000]).round(4).tolist()
+    >>> values, shares = np.array([0.0, 1.0]), np.array([0.5, 0.5])
+    >>> guard_interval_widths(values, shares, [10, 1000]).round(4).tolist()
     [0.6227, 0.0628]
     """
-    values, shares = _merge_atoms(values, shares)
+    values, shares = _merge_neighbouring_values(values, shares)
     mean = float(shares @ values)
     distribution_variance = float(shares @ (values - mean) ** 2)
     amounts = designs = np.atleast_1d(np.asarray(tasks, dtype=np.float64))[:, None]
-    if variance is not None and distribution_variance > _ROUNDING_TOLERANCE:
+    if variance is not None and distribution_variance > _NEGLIGIBLE_VARIANCE_OR_COUNT:
         values = mean + min(math.sqrt(max(variance, 0.0) / distribution_variance), 1.0) * (
             values - mean
         )
         amounts = np.maximum(amounts / max(variance / distribution_variance, 1.0), 1.0)
     tail = (1.0 - level) / 2.0
     counts = amounts * shares
-    counts = np.where(counts > _ROUNDING_TOLERANCE, counts, 0.0)
+    counts = np.where(counts > _NEGLIGIBLE_VARIANCE_OR_COUNT, counts, 0.0)
     atoms_by_bound = []
     for bound, opposite in (bounds, bounds[::-1]):
         away = np.broadcast_to(
             total_distances_to_bound(values, np.ones_like(values), bound, opposite), counts.shape
         )
         guards = (
-            guard_weights(away, np.ones_like(counts), counts)[:, None] * unit * amounts / designs
+            guard_atom_weights(away, np.ones_like(counts), counts)[:, None]
+            * unit
+            * amounts
+            / designs
         )
         atoms = np.broadcast_to(np.append(values, bound), (len(designs), len(values) + 1))
         atoms_by_bound.append((atoms, np.concatenate([counts, guards], axis=1)))
@@ -67,7 +71,7 @@ def guard_widths(
     return np.maximum(high - low, 0.0)
 
 
-def _merge_atoms(values: Floats, shares: Floats) -> tuple[Floats, Floats]:
+def _merge_neighbouring_values(values: Floats, shares: Floats) -> tuple[Floats, Floats]:
     """Merge neighbouring values with small probabilities into at most `_MAX_ATOMS` values."""
     order = np.argsort(values, kind="stable")
     values, shares = values[order], shares[order] / shares.sum()

@@ -70,10 +70,10 @@ def normalise_budget_text(value: Any) -> str:
     return f"{'$' * dollars}{amount:.12g}{' attempts' * attempts}"
 
 
-def check_cost_or_pilot(value: Any) -> str:
+def parse_cost_or_pilot(value: Any) -> str:
     """Check that the cost of an attempt is above 0 or "pilot", and return the cost as text.
 
-    >>> check_cost_or_pilot("$0.25"), check_cost_or_pilot(0.25), check_cost_or_pilot("pilot")
+    >>> parse_cost_or_pilot("$0.25"), parse_cost_or_pilot(0.25), parse_cost_or_pilot("pilot")
     ('0.25', '0.25', 'pilot')
     """
     text = str(value).strip()
@@ -176,7 +176,7 @@ class PlanParameters:
         " together, and the default budget is the cost of the pilot.")] = False
     cost_per_attempt: Annotated[str | None, Option(
         "--cost-per-attempt", "X|pilot", "Cost of an attempt in US dollars.",
-        parse=check_cost_or_pilot,
+        parse=parse_cost_or_pilot,
         detail="If you write 'pilot' instead of X, passk uses the mean cost of an attempt in the"
         " pilot. The mean cost is also the default for a --budget in dollars. If the cost column"
         " has another name, use --field cost=COLUMN.")] = None
@@ -184,7 +184,7 @@ class PlanParameters:
 
     def check(self) -> None:
         if self.cost_per_attempt is not None:
-            check_cost_or_pilot(self.cost_per_attempt)
+            parse_cost_or_pilot(self.cost_per_attempt)
         if self.budget is not None:
             normalise_budget_text(self.budget)
         if not 1.0 - self.level < self.power < 1.0:
@@ -193,7 +193,7 @@ class PlanParameters:
                 f"the power must be above {1 - self.level:g} (the significance level) and below 1",
             )
 
-    def check_budget(self) -> None:
+    def check_affordable_attempt_count(self) -> None:
         """Raise a ParameterError if the budget does not pay for 1 to 10¹² attempts.
 
         Call this method only if the unit of the budget and the cost of an attempt are known.
@@ -225,7 +225,7 @@ class PlanParameters:
         return text[:1] == "$" or (self.cost_per_attempt is not None and text[-1:].isdigit())
 
     @property
-    def budget_amount(self) -> float:
+    def budget_number(self) -> float:
         return float(str(self.budget).removeprefix("$").removesuffix(" attempts"))
 
     @property
@@ -236,11 +236,11 @@ class PlanParameters:
     @property
     def affordable_attempts(self) -> int:
         unit = (self.dollars_per_attempt or math.inf) if self.is_budget_in_dollars else 1.0
-        return math.floor(self.budget_amount / unit * (1.0 + 1e-12))
+        return math.floor(self.budget_number / unit * (1.0 + 1e-12))
 
     def budget_remainder(self, attempts: int) -> float:
         if self.is_budget_in_dollars:
-            return max(self.budget_amount - attempts * (self.dollars_per_attempt or 0.0), 0.0)
+            return max(self.budget_number - attempts * (self.dollars_per_attempt or 0.0), 0.0)
         return self.affordable_attempts - attempts
 
     def budget_amount_text(self, amount: float) -> str:

@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from passk_cli.arrays import group_by
-from passk_cli.commands.plan.interval_widths import guard_widths
+from passk_cli.commands.plan.interval_widths import guard_interval_widths
 from passk_cli.errors import ParameterError
 from passk_cli.inference.bootstrap_weights import cluster_contributions_to_means
 from passk_cli.inference.design import (
@@ -35,7 +35,7 @@ USUAL_CORRELATION = 0.5
 MEASURED, ASSUMED, UNKNOWN = "measured", "assumed", "unknown"
 _SUBSET_COUNTING_METRIC_FAMILIES = ("pass@", "pass^", "gpass@")
 # The predicted power is only approximate if a mean is within 0.1 of 0 or 1 (benchmarks/plan.md).
-_ROUGH_POWER_MEAN_DISTANCE = 0.1
+_NEAR_0_OR_1_MEAN_DISTANCE = 0.1
 # A variance up to 1e-15 counts as 0, because it is a rounding error for values from 0 to 1.
 _NEGLIGIBLE_VARIANCE = 1e-15
 _ONE_ATTEMPT_REASON = "the pilot has one attempt per task, which cannot separate chance from spread"
@@ -60,8 +60,8 @@ class VarianceComponents:
     """
 
     metric: Metric
-    value_estimate: AssumedMetricMoments | PilotEstimate
-    planned_difference: PlannedDifferenceMoments
+    metric_moments: AssumedMetricMoments | PilotEstimate
+    model_difference_moments: PlannedDifferenceMoments
     correlation: float | None
     series: tuple[str, ...] = ("",)
     model_pair: tuple[str, str] | None = None
@@ -77,7 +77,7 @@ class VarianceComponents:
     @property
     def pilot(self) -> PilotEstimate | None:
         """The estimate from the pilot; None if there is no pilot."""
-        return self.value_estimate if isinstance(self.value_estimate, PilotEstimate) else None
+        return self.metric_moments if isinstance(self.metric_moments, PilotEstimate) else None
 
     @property
     def correlation_source(self) -> str:
@@ -85,11 +85,13 @@ class VarianceComponents:
             return UNKNOWN
         return ASSUMED if self.model_pair is None else MEASURED
 
-    def with_difference_variance(self, between: float) -> VarianceComponents:
+    def with_true_difference_variance(self, between: float) -> VarianceComponents:
         """A copy with `between` as the variance of true differences over tasks."""
         return replace(
             self,
-            planned_difference=replace(self.planned_difference, estimated_between_variance=between),
+            model_difference_moments=replace(
+                self.model_difference_moments, estimated_between_variance=between
+            ),
         )
 
     @property
@@ -98,7 +100,7 @@ class VarianceComponents:
         if self.difference_variance_limits is None or self.correlation is None:
             return None
         high, low = (
-            self.with_difference_variance(end).planned_difference.correlation
+            self.with_true_difference_variance(end).model_difference_moments.correlation
             for end in self.difference_variance_limits
         )
         return (low or 0.0), (high or 0.0)
@@ -106,18 +108,18 @@ class VarianceComponents:
     @property
     def true_value_standard_deviation(self) -> float | None:
         """The standard deviation of the true values over tasks; None if unknown."""
-        variance = self.value_estimate.between_variance
+        variance = self.metric_moments.between_variance
         return None if math.isnan(variance) else math.sqrt(variance)
 
     @property
     def has_mean_near_0_or_1(self) -> bool:
         """Whether the mean of a model is so close to 0 or 1 that power is uncertain."""
         means = (
-            self.planned_difference.first_model.expected,
-            self.planned_difference.second_model.expected,
+            self.model_difference_moments.first_model.expected,
+            self.model_difference_moments.second_model.expected,
         )
         return not all(
-            _ROUGH_POWER_MEAN_DISTANCE <= mean <= 1.0 - _ROUGH_POWER_MEAN_DISTANCE for mean in means
+            _NEAR_0_OR_1_MEAN_DISTANCE <= mean <= 1.0 - _NEAR_0_OR_1_MEAN_DISTANCE for mean in means
         )
 
     @property
@@ -135,7 +137,7 @@ class VarianceComponents:
             difference_distribution(values).relative_error_of_standard_error[0]
         )
 
-    def uses_beta_rates(self, attempts: Sequence[int]) -> bool:
+    def needs_beta_rate_assumption(self, attempts: Sequence[int]) -> bool:
         """Whether designs with these numbers of attempts assume Beta-distributed success rates."""
         if self.pilot is None or self.pilot.fitted_beta_rates is None:
             return False
@@ -162,11 +164,11 @@ class VarianceComponents:
 
     @property
     def largest_difference(self) -> float:
-        expected = self.value_estimate.expected
+        expected = self.metric_moments.expected
         return 1.0 if self.model_pair else 2.0 * min(expected, 1.0 - expected)
 
     def paired_test(self, n: int, level: float) -> PairedTest:
-        odds = self.value_estimate.expected * (1.0 - self.value_estimate.expected)
+        odds = self.metric_moments.expected * (1.0 - self.metric_moments.expected)
         bend = 0.0 if self.model_pair or odds <= 0.0 else 1.0 / (4.0 * odds)
         step = (
             half_lattice_distance(n, self.metric.k)
@@ -182,10 +184,10 @@ class VarianceComponents:
         clusters add. More attempts do not reduce the variance that clusters add, because tasks in
         the same cluster have similar true values.
         """
-        if n not in self._variance_cache:
+        if n not in self._variances_by_attempt_count:
             sampling_variances = (
-                self.value_estimate.variance(n),
-                self.planned_difference.variance(n),
+                self.metric_moments.variance(n),
+                self.model_difference_moments.variance(n),
             )
             value, difference = (
                 0.0 if variance + excess <= _NEGLIGIBLE_VARIANCE else variance + excess
@@ -193,15 +195,15 @@ class VarianceComponents:
                     sampling_variances, self.cluster_excess_variances, strict=True
                 )
             )
-            self._variance_cache[n] = value, difference
-        return self._variance_cache[n]
+            self._variances_by_attempt_count[n] = value, difference
+        return self._variances_by_attempt_count[n]
 
     def interval_widths(self, n: int, tasks: Sequence[int], level: float) -> list[float | None]:
         """The width of the default interval for each number of tasks, or None if it is unknown."""
         if self.reason_standard_error_unknown(n) or self.metric.bounds is None:
             return [None] * len(tasks)
-        values, shares = self.value_estimate.distribution(n)
-        widths: list[float | None] = guard_widths(
+        values, shares = self.metric_moments.distribution(n)
+        widths: list[float | None] = guard_interval_widths(
             values, shares, np.array(tasks), level,
             bounds=self.metric.bounds, variance=self.variances(n)[0],
             unit=self.cluster_size_of_average_task,
@@ -209,7 +211,7 @@ class VarianceComponents:
         return widths
 
     @cached_property
-    def _variance_cache(self) -> dict[int, tuple[float, float]]:
+    def _variances_by_attempt_count(self) -> dict[int, tuple[float, float]]:
         return {}
 
 
@@ -252,7 +254,7 @@ def analyse_pilot(study: Analysis, correlation: float | None) -> PilotAnalysis:
     metric_components = []
     for metric in study.metrics:
         if estimable := usable.get(metric.name):
-            metric_components.append(_most_variable_components(estimable, correlation))
+            metric_components.append(_components_of_most_variable_model(estimable, correlation))
     clustering = None
     if metric_components and study.counts.clusters is not None:
         first = metric_components[0]
@@ -279,7 +281,7 @@ def _are_all_in_one_cluster(values: TaskValues) -> bool:
     return values.clusters is not None and bool(np.ptp(values.clusters) == 0)
 
 
-def _most_variable_components(
+def _components_of_most_variable_model(
     usable: Sequence[TaskValues], correlation: float | None
 ) -> VarianceComponents:
     """Estimate the variance components of a metric for the most variable model and pair of models.

@@ -13,7 +13,7 @@ import numpy as np
 from passk_cli.commands.plan import PlanOptions
 from passk_cli.commands.plan.continuation import ContinuationTable, ways_to_spend
 from passk_cli.commands.plan.designs import Designs, DesignWithRemarks, metrics_split_is_best_for
-from passk_cli.commands.plan.fixed_suite import FixedSuiteTable, suite_designs
+from passk_cli.commands.plan.fixed_suite import FixedSuiteTable, suite_designs_of_attempt_counts
 from passk_cli.commands.plan.parameters import PILOT_KEYWORD, PlanParameters
 from passk_cli.commands.plan.variance import (
     PilotAnalysis,
@@ -23,7 +23,7 @@ from passk_cli.commands.plan.variance import (
 )
 from passk_cli.commands.runner import CommandRunner, ReadCountsFunction, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
+from passk_cli.errors import DataError, ParameterError, raise_parameter_error_if_any
 from passk_cli.files.request import Request
 from passk_cli.inference.cost_per_success import TaskCosts, mean_cost
 from passk_cli.inference.design import AssumedMetricMoments, BetaRates
@@ -45,7 +45,7 @@ from passk_cli.report.plot import Plot, ReferenceLine, curves
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.result import Result
-from passk_cli.study.run_to_run_noise import noise_by_series
+from passk_cli.study.run_to_run_noise import series_noise_estimators
 from passk_cli.study.section import ReportSection, build_report, data_field
 from passk_cli.study.signature import signature
 from passk_cli.study.values import SeriesKey, attempts_of, cluster_codes
@@ -130,7 +130,7 @@ BETA_RATES_ASSUMED_NOTE = DiagnosticType(
     example="note[modelled-pilot]: with 4 attempts per task in the pilot, some planned numbers of"
     " pass@4 assume Beta-distributed success rates",
 )  # fmt: skip
-NO_SPREAD_WARNING = DiagnosticType(
+ZERO_SPREAD_ASSUMED_WARNING = DiagnosticType(
     "no-spread", WARNING,
     "{metrics}: tasks of the pilot differ only by chance, so the plan treats them as equally hard",
     meaning="The estimated variance of the true values over tasks is below 0, so the plan uses a"
@@ -255,7 +255,7 @@ _BEST_SPLIT_CLAUSE = (
     "{?measured| at {measured:=$} an attempt}{?of_model| of {of_model}}{?measured| (measured)}"
     "{?spend|: }"
 )
-_COMPARED_MODELS_POWER_CLAUSE = (
+_BETWEEN_MODELS_AT_POWER_CLAUSE = (
     "{?pair| between {pair:and}}{?widest|, the pair that varies most}"
     "{?similar| between models similar to {similar}} (power {power})"
 )
@@ -319,7 +319,9 @@ class DesignTable(ReportSection[DesignWithRemarks]):
         yield self.table(self.records)
         for components in self.designs.variance_components:
             name = components.metric.name
-            table = self.table(self.designs.choices_for_metric(name), f"Designs for {name}")
+            table = self.table(
+                self.designs.designs_with_remarks_of_metric(name), f"Designs for {name}"
+            )
             yield replace(table, visibility=FULL)
 
     answers = (
@@ -334,10 +336,10 @@ class DesignTable(ReportSection[DesignWithRemarks]):
                lambda section: section.sentence_fields["sized"]
                and section.sentence_fields["difference"] is None,
                _BEST_SPLIT_CLAUSE + "{own} detect no difference in"
-                   " {metric}" + _COMPARED_MODELS_POWER_CLAUSE + "."),
+                   " {metric}" + _BETWEEN_MODELS_AT_POWER_CLAUSE + "."),
         Answer("detects", lambda section: section.sentence_fields["sized"],
                _BEST_SPLIT_CLAUSE + "{own} detect {difference:=points} in"
-                   " {metric}" + _COMPARED_MODELS_POWER_CLAUSE + "."),
+                   " {metric}" + _BETWEEN_MODELS_AT_POWER_CLAUSE + "."),
     )  # fmt: skip
     further_answers = ((
         Answer("differences-not-planned",
@@ -354,7 +356,7 @@ class DesignTable(ReportSection[DesignWithRemarks]):
                "To detect {wanted:=points}, you need {needed} per"
                " model" + _BEYOND_MAX_TASKS_CLAUSE),
         Answer("needed", lambda section: section.sentence_fields["planned"],
-               "To detect {wanted:=points} in {metric}" + _COMPARED_MODELS_POWER_CLAUSE
+               "To detect {wanted:=points} in {metric}" + _BETWEEN_MODELS_AT_POWER_CLAUSE
                + ", you need"
                    " {needed} per model"
                + _BEYOND_MAX_TASKS_CLAUSE),
@@ -403,7 +405,7 @@ class DesignTable(ReportSection[DesignWithRemarks]):
         reason, price = components.reason_standard_error_unknown(n), aims.dollars_per_attempt or 0.0
         fields: dict[str, Any] = {
             "metric": components.metric.name, "k": components.metric.k, "reason": reason,
-            "spend": aims.budget_amount_text(aims.budget_amount) if budget else "",
+            "spend": aims.budget_amount_text(aims.budget_number) if budget else "",
             "pays": aims.affordable_attempts
             * in_dollars,
             "measured": price if in_dollars and designs.pilot_mean_attempt_cost else None,
@@ -468,7 +470,7 @@ class DesignTable(ReportSection[DesignWithRemarks]):
             yield f"standard errors uncertain by ±{100 * error:.2g} % ({units}){other_errors}"
         cost, amount = (
             self.designs.pilot_mean_attempt_cost,
-            self.designs.parameters_with_defaults.budget_amount,
+            self.designs.parameters_with_defaults.budget_number,
         )
         if (
             self.designs.parameters_with_defaults.is_budget_in_dollars
@@ -487,7 +489,9 @@ class DesignTable(ReportSection[DesignWithRemarks]):
             self.designs.variance_components,
             self.designs.parameters_with_defaults,
         )
-        if names := [o.metric.name for o in metric_components if o.uses_beta_rates(aims.attempts)]:
+        if names := [
+            o.metric.name for o in metric_components if o.needs_beta_rate_assumption(aims.attempts)
+        ]:
             yield f"planned partly from Beta rates: {', '.join(names)}"
         if names := [o.metric.name for o in metric_components if o.has_mean_near_0_or_1]:
             yield f"power is rough: {', '.join(names)} near 0 or 1"
@@ -503,10 +507,10 @@ class DesignTable(ReportSection[DesignWithRemarks]):
             yield MOST_VARIABLE_MODEL_NOTE(model=first.name)
         if any(pilot.fitted_beta_rates is None for _, pilot in pilots):
             yield ONE_ATTEMPT_PILOT_WARNING()
-        if pilot is not None and first.uses_beta_rates(aims.attempts):
+        if pilot is not None and first.needs_beta_rate_assumption(aims.attempts):
             yield BETA_RATES_ASSUMED_NOTE(metric=first.metric.name, n=pilot.fewest_attempts)
         if names := [name for name, pilot in pilots if pilot.raw_between_variance < 0]:
-            yield NO_SPREAD_WARNING(metrics=names)
+            yield ZERO_SPREAD_ASSUMED_WARNING(metrics=names)
         names = [n for n, p in pilots if p.raw_between_variance > p.largest_between_variance]
         if names:
             yield LARGEST_SPREAD_WARNING(metrics=names)
@@ -518,7 +522,7 @@ class DesignTable(ReportSection[DesignWithRemarks]):
         if first.model_correlation_limits and first.difference_variance_limits and first.model_pair:
             n = designs.answer_attempts_per_task
             few, many = (
-                designs.detecting_design(first.with_difference_variance(end), n).size.tasks
+                designs.detecting_design(first.with_true_difference_variance(end), n).size.tasks
                 for end in first.difference_variance_limits
             )
             if few and many and many > _MIN_NOTED_TASK_COUNT_RATIO * few:
@@ -605,7 +609,7 @@ class PlanAssumptionsTable(ReportSection[VarianceComponents]):
         Column("metric", meaning="The metric.",
             cell_of_record=lambda components: components.metric.name),
         Column("mean", "share", meaning="Expected value of the metric.",
-               cell_of_record=lambda components: components.value_estimate.expected),
+               cell_of_record=lambda components: components.metric_moments.expected),
         Column("standard deviation", "share", meaning="Standard deviation of the true values over"
                " tasks, without the variation by chance.",
                cell_of_record=lambda components: components.true_value_standard_deviation),
@@ -647,7 +651,7 @@ def _signature_entries(designs: Designs) -> dict[str, Any]:
     return {
         "level": aims.level, "power": aims.power, "difference": aims.detect,
         "correlation": designs.correlation_sources_text,
-        "budget": f"${aims.budget_amount:.12g}" if aims.is_budget_in_dollars
+        "budget": f"${aims.budget_number:.12g}" if aims.is_budget_in_dollars
         else aims.affordable_attempts,
         "max_tasks": aims.max_split_tasks, "cluster": aims.cluster,
         "cost": aims.dollars_per_attempt,
@@ -703,22 +707,22 @@ class PlanRunner(CommandRunner, PlanOptions):
     def report_without_data(self, options: SharedOptions) -> Report | None:
         self.check()
         metrics = (*standard_metrics(options.metric_options.k), *options.metric_options.metrics)
-        raise_for_first_true_condition("unknown-metric", *(
+        raise_parameter_error_if_any("unknown-metric", *(
             (metric.definition.required_attempt_data, "",
             f"{metric.name} cannot be planned; use a metric of passes and failures,"
              " for example pass@10, pass^4 or gpass@8:0.5", ())
             for metric in metrics
         ))  # fmt: skip
         # The time to compute a plan grows with k², so a plan with a large k would take too long.
-        raise_for_first_true_condition("too-large", *(
+        raise_parameter_error_if_any("too-large", *(
             (metric.k > MOST_PLANNED_K, "",
              f"{metric.name} cannot be planned; use a k up to {MOST_PLANNED_K:,}", ())
             for metric in metrics
         ))  # fmt: skip
         assumptions, has_pilot = (self.mean, self.spread), options.has_data
         if self.population == THESE_TASKS:
-            self._check_fixed_suite_options(options)
-        raise_for_first_true_condition("contradicting-options", (
+            self._refuse_options_suite_ignores(options)
+        raise_parameter_error_if_any("contradicting-options", (
             has_pilot and assumptions != (None, None), "",
             "a mean and a spread are only for plans without a pilot",
             (SuggestedFix({"--mean": None, "--spread": None}),),
@@ -732,7 +736,7 @@ class PlanRunner(CommandRunner, PlanOptions):
             or changed_option_names(options.request)
         )
         number = "there is no pilot; give the FILE of a pilot, or a number"
-        raise_for_first_true_condition(
+        raise_parameter_error_if_any(
             "no-pilot",
             (None in assumptions, "", "there is nothing to plan from; give the FILE of a pilot",
              (SuggestedFix(rates, "assumes success rates"),)),
@@ -749,7 +753,7 @@ class PlanRunner(CommandRunner, PlanOptions):
         metrics = tuple(dict.fromkeys(metrics)) or standard_metrics((1, 10))
         return self.report_from_assumptions(metrics)
 
-    def _check_fixed_suite_options(self, options: SharedOptions) -> None:
+    def _refuse_options_suite_ignores(self, options: SharedOptions) -> None:
         useless_options = [
             name for name in changed_option_names(self) if name in _NEW_TASKS_OPTIONS
         ]
@@ -758,12 +762,12 @@ class PlanRunner(CommandRunner, PlanOptions):
             metric.name != "pass@1" for metric in options.metric_options.metrics
         )
         place = OptionWithValue("--population", self.population)
-        raise_for_first_true_condition("contradicting-options", (
+        raise_parameter_error_if_any("contradicting-options", (
             useless_options, place,
             f"a plan for a fixed suite does not use {first_few(useless_options)}",
             (SuggestedFix(dict.fromkeys(useless_options)),),
         ))  # fmt: skip
-        raise_for_first_true_condition(
+        raise_parameter_error_if_any(
             "no-pilot",
             (not options.has_data, place, "a plan for a fixed suite needs the FILE of a pilot", ()),
         )
@@ -798,7 +802,7 @@ class PlanRunner(CommandRunner, PlanOptions):
                 PlanRunner, replace(self, budget=f"{self.budget} attempts")
             ).read_analysis(options, read)
         offered = any(
-            "cost" in file.requestable_column_by_role
+            "cost" in file.command_data_column_by_role
             for file in pilot.counts.read_facts.file_readings
         )
         without = refusal and (refusal.name == "no-attempts" or refusal.problem == "no cost column")
@@ -862,14 +866,16 @@ class PlanRunner(CommandRunner, PlanOptions):
 
     def _fixed_suite_report(self, study: Analysis) -> Report:
         noises = [
-            noise for noise in noise_by_series(study.counts, self.level) if noise.flaky_task_count
+            noise
+            for noise in series_noise_estimators(study.counts, self.level)
+            if noise.flaky_task_count
         ]
         if not noises:
             problem = "attempts at a task never differ, or numbers of attempts depend on outcomes"
             place = OptionWithValue("--population", self.population)
             raise ParameterError(place, f"{problem}; make more attempts per task", name="no-pilot")
         study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
-        rows = list(suite_designs(noises, self.detect, self.attempts))
+        rows = list(suite_designs_of_attempt_counts(noises, self.detect, self.attempts))
         section = FixedSuiteTable(study, rows, self.detect)
         return build_report(study, [section], messages=study.messages(()), interval=None,
                     population=self.population, detect=self.detect, level=self.level)  # fmt: skip
@@ -891,9 +897,9 @@ class PlanRunner(CommandRunner, PlanOptions):
             }
         budget = None
         if self.budget is not None:
-            targets.check_budget()
+            targets.check_affordable_attempt_count()
             is_plain = targets.is_budget_in_dollars or prices is None
-            budget = targets.budget_amount * (1 if is_plain else unit or 1)
+            budget = targets.budget_number * (1 if is_plain else unit or 1)
         ways = ways_to_spend(components, budget, prices)
         section = ContinuationTable(study, ways, components, prices is not None)
         all_messages = (*study.messages(()), *messages, NO_TASK_CHOICE_BY_OUTCOMES_NOTE())
@@ -918,7 +924,7 @@ class PlanRunner(CommandRunner, PlanOptions):
 
 
 def _plan_report(study: Analysis, designs: Designs, messages: Sequence[Diagnostic] = ()) -> Report:
-    designs.parameters.check_budget()
+    designs.parameters.check_affordable_attempt_count()
     sections = (
         DesignTable(study, designs.main_table_choices, designs),
         PlanAssumptionsTable(study, designs.variance_components),

@@ -18,7 +18,7 @@ from passk_cli.commands.written_counts import (
     refuse_reserved_columns,
 )
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
+from passk_cli.errors import DataError, ParameterError, raise_parameter_error_if_any
 from passk_cli.files.history import (
     PER_ATTEMPT_LIST_COLUMN_BY_ROLE,
     RESERVED_HISTORY_COLUMNS,
@@ -37,9 +37,9 @@ from passk_cli.report.data_types import Report
 from passk_cli.report.phrases import SeriesName, first_few, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.duplicate_runs import DuplicateRun, copied_runs_warning, copies_of_series
+from passk_cli.study.duplicate_runs import DuplicateRun, copied_runs_warning, copies_in_other_counts
 from passk_cli.study.history import (
-    INCOMPLETE_SETTING_KEY,
+    INCOMPLETE_RUN_SETTING_KEY,
     RecordedRunIdentity,
     drop_incomplete_and_skipped_runs,
     read_history_as_series_per_run,
@@ -125,7 +125,7 @@ class RecordedCountsTable(CountsWrittenToFileTable):
             "models": len({record.series[0] for record in self.records}),
             "tasks": len(counts.tasks), "amounts": [AMOUNT_UNITS_AND_NOUNS[role][1]
                 for role in counts.attempts],
-            "incomplete": INCOMPLETE_SETTING_KEY in dict(self.study.signature_entries),
+            "incomplete": INCOMPLETE_RUN_SETTING_KEY in dict(self.study.signature_entries),
             "to": self.history_path,
         }  # fmt: skip
 
@@ -176,7 +176,7 @@ class RecordRunner(CommandRunner, RecordOptions):
                         SuggestedFix({"--date": max(now)}, "sets today's date"),
                     ],
                 )  # fmt: skip
-        raise_for_first_true_condition("contradicting-options", (
+        raise_parameter_error_if_any("contradicting-options", (
             options.request.price and "cost" not in self.columns,
             OptionWithValue("--price"), "prices are used only for costs, but no costs are recorded",
             (SuggestedFix({"--with": ("cost",)}, "records costs"),
@@ -219,7 +219,7 @@ class RecordRunner(CommandRunner, RecordOptions):
             messages += copied_runs_warning(self._copied_runs(study.counts, history, runs))
             messages += self._new_model_messages(study.counts, runs)
         if self.incomplete:
-            decided[INCOMPLETE_SETTING_KEY] = "yes"
+            decided[INCOMPLETE_RUN_SETTING_KEY] = "yes"
         return replace(study, signature_entries=decided, reading_messages=tuple(messages))
 
     def _read_earlier_runs(self, counts: Counts, read: ReadCountsFunction) -> Counts | None:
@@ -271,7 +271,7 @@ class RecordRunner(CommandRunner, RecordOptions):
                 if series[1:] == recorded_series[1:]:
                     name = f"{self.run or self.at} of {SeriesName(series)}"
                     rivals = {run.run: code for run, code in rows}
-                    yield from copies_of_series(counts, place, history, rivals, name)
+                    yield from copies_in_other_counts(counts, place, history, rivals, name)
 
     def _new_model_messages(self, counts: Counts, runs: RunsBySeries) -> Iterator[Diagnostic]:
         models = sorted({model for model, *_ in runs})

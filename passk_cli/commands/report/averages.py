@@ -17,8 +17,8 @@ from passk_cli.inference.intervals import Interval
 from passk_cli.inference.macro_average import macro_average
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ranking import abbreviate_tie_letters, compact_letters, rank_limits
-from passk_cli.limits import MOST_PAIRS
-from passk_cli.report.data_types import Column, Estimate, Panel, Report, Table
+from passk_cli.limits import MOST_MODEL_DIFFERENCES
+from passk_cli.report.data_types import Column, Estimate, Report, ReportPagePanel, Table
 from passk_cli.report.phrases import number_range, plural
 from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison, comparison_on_shared_tasks, difference_intervals
@@ -117,7 +117,7 @@ class MacroAverageTable(ReportSection[SeriesRow]):
         yield "–: no value in some group"
 
 
-def macro_panel(page: PageAnalysis, estimates: Report) -> Panel:
+def macro_panel(page: PageAnalysis, estimates: Report) -> ReportPagePanel:
     """The panel with one macro average per model and metric."""
     counts = page.counts
     groups = len({series[1:] for series in counts.series})
@@ -150,7 +150,7 @@ def macro_panel(page: PageAnalysis, estimates: Report) -> Panel:
         cells = (dict(zip(heads, row, strict=True)) for row in table.rows)
         return Table(estimates.data_table.columns, [tuple(map(row.get, fields)) for row in cells])
 
-    return Panel(
+    return ReportPagePanel(
         "macro",
         "Macro average",
         "The macro average of a model is the mean over all groups. Each group has the same weight,"
@@ -214,7 +214,7 @@ def _rankings_by_metric(
         }
         models = sorted(merits, key=lambda model: -merits[model])
         pairs = list(combinations(range(len(models)), 2))
-        if len(pairs) > MOST_PAIRS:
+        if len(pairs) > MOST_MODEL_DIFFERENCES:
             reason = f"{len(models):,} models make {len(pairs):,} differences"
             page.absent_parts.setdefault(("Ranks of macro averages", reason), []).append("")
         elif pairs and not metric.definition.is_ratio_of_means:

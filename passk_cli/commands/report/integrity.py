@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from passk_cli.commands.compare.integrity import IntegrityTable
 from passk_cli.commands.report.page import PageAnalysis
-from passk_cli.report.data_types import ALWAYS, Estimate, Panel
+from passk_cli.report.data_types import ALWAYS, Estimate, ReportPagePanel
 from passk_cli.study.integrity import Submission
 from passk_cli.study.result import Result
 from passk_cli.study.section import build_report
@@ -39,8 +39,8 @@ class PageIntegrityTable(IntegrityTable):
             )  # fmt: skip
 
 
-def integrity_panel(page: PageAnalysis) -> Panel | None:
+def integrity_panel(page: PageAnalysis) -> ReportPagePanel | None:
     section = PageIntegrityTable.from_study(page)
     if not section.records:
         return None
-    return Panel("integrity", "Integrity", _INSTRUCTIONS, build_report(page, [section]))
+    return ReportPagePanel("integrity", "Integrity", _INSTRUCTIONS, build_report(page, [section]))

@@ -83,11 +83,13 @@ def leaderboard(
     order = {model: at for at, model in enumerate(ranked[0].ranks)}
     entries.sort(key=lambda entry: order.get(entry.model, len(order)))
     board = Leaderboard(metrics, tuple(table.columns[at] for at in other_columns), tuple(entries))
-    rows = partial(_add_ranks, estimates, places)
+    rows = partial(_data_table_with_ranks_and_letters, estimates, places)
     return board, replace(estimates, tables=(board.table,), make_data_rows=rows)
 
 
-def _add_ranks(estimates: Report, places: Mapping[str, RanksAndTieLetters]) -> Table:
+def _data_table_with_ranks_and_letters(
+    estimates: Report, places: Mapping[str, RanksAndTieLetters]
+) -> Table:
     if not places:
         return estimates.data_table
     heads = [column.header for column in estimates.data_table.columns]

@@ -72,7 +72,7 @@ def _first_attempt_number(counts: Counts) -> int:
     )  # fmt: skip
 
 
-def check_link(link: str, groups: Collection[str]) -> None:
+def require_valid_link_template(link: str, groups: Collection[str]) -> None:
     """Raise a ParameterError if the link lacks {task}, has unknown fields or is not an address."""
     field_names = (*_LINK_TEMPLATE_FIELDS, *groups)
     unknown = next(

@@ -10,10 +10,10 @@ from typing import Any
 from passk_cli.commands.compare.view import CompareWithoutPairTableRunner
 from passk_cli.commands.report.page import PageAnalysis
 from passk_cli.commands.runner import CommandRunner
-from passk_cli.commands.tasks.view import BriefTasksRunner
+from passk_cli.commands.tasks.view import TasksWithoutTaskListRunner
 from passk_cli.errors import PasskError
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.data_types import Panel, Report
+from passk_cli.report.data_types import Report, ReportPagePanel
 from passk_cli.report.phrases import plural
 from passk_cli.report.plot import Plot
 
@@ -48,7 +48,9 @@ class Part:
     is_in_page_answer: bool = False
     runner_class: type[CommandRunner] | None = None
 
-    def panel(self, page: PageAnalysis, counts: Counts | str, section: str = "") -> Panel | None:
+    def panel(
+        self, page: PageAnalysis, counts: Counts | str, section: str = ""
+    ) -> ReportPagePanel | None:
         """Compute the panel of this part, or add the reason for its absence to `absent_parts`."""
         try:
             if isinstance(counts, str):
@@ -64,7 +66,7 @@ class Part:
         page.absent_parts.setdefault((self.title, reason), []).append(section)
         return None
 
-    def _compute(self, page: PageAnalysis, counts: Counts) -> Panel:
+    def _compute(self, page: PageAnalysis, counts: Counts) -> ReportPagePanel:
         present, models = {model for model, *_ in counts.series}, page.models
         limited = self.shown_model_count_if_many is not None and len(page.models) > MANY
         if limited:
@@ -87,7 +89,9 @@ class Part:
             numbers = {"first_models": len(models), "all_models": len(page.models)}
             first = first.with_prefix("The first {first_models} of {all_models:model}: ", **numbers)
             report = replace(report, answer=(first, *sentences))
-        return Panel(self.name, self.title, self.instructions, report, self.is_in_page_answer)
+        return ReportPagePanel(
+            self.name, self.title, self.instructions, report, self.is_in_page_answer
+        )
 
 
 def first_metric_plots(report: Report) -> tuple[Plot, ...]:
@@ -136,11 +140,11 @@ def reason_costs_unknown(page: PageAnalysis, counts: Counts) -> str:
     if "cost" in counts.attempts:
         return ""
     inputs = counts.read_facts.file_readings
-    offered = bool(inputs) and all("cost" in file.requestable_column_by_role for file in inputs)
+    offered = bool(inputs) and all("cost" in file.command_data_column_by_role for file in inputs)
     return "the metrics don't include cost" if offered else "the data contains no costs"
 
 
-def flip_baseline(page: PageAnalysis, counts: Counts) -> str | None:
+def flip_baseline_name(page: PageAnalysis, counts: Counts) -> str | None:
     """The model that the part about flips compares with all other models, or None.
 
     This model is the baseline, the first of two labelled runs, or the weaker of two models.
@@ -185,14 +189,15 @@ DIVERSITY_PART = Part(
 TASKS = Part(
     "tasks", "Tasks", "A task is flaky if some attempts pass and some fail.", "tasks",
     has_plots=False,
-    runner_class=BriefTasksRunner)
+    runner_class=TasksWithoutTaskListRunner)
 FLIPS_PART = Part(
     "flips", "Flips", "A task flips when its two pass rates differ by more than one half.", "tasks",
-    lambda page, counts: {"against": flip_baseline(page, counts)}, shown_model_count_if_many=FEW,
+    lambda page, counts: {"against": flip_baseline_name(page, counts)},
+    shown_model_count_if_many=FEW,
     has_plots=False,
     min_models=2,
     find_absence_reason=lambda page, counts: (
-        "" if flip_baseline(page, counts) else "flips need a baseline"))
+        "" if flip_baseline_name(page, counts) else "flips need a baseline"))
 SUSPECT_TASKS_PART = Part(
     "suspects", "Suspicious tasks",
     "A task is suspicious if models with a lower pass rate at all other tasks pass it more often.",

@@ -14,7 +14,11 @@ from passk_cli.commands.report import ReportOptions
 from passk_cli.commands.report.averages import macro_panel
 from passk_cli.commands.report.integrity import integrity_panel
 from passk_cli.commands.report.leaderboard import RanksAndTieLetters, leaderboard, ranks_by_metric
-from passk_cli.commands.report.outcome_grid import check_link, link_in_group, task_grid
+from passk_cli.commands.report.outcome_grid import (
+    link_in_group,
+    require_valid_link_template,
+    task_grid,
+)
 from passk_cli.commands.report.page import PageAnalysis
 from passk_cli.commands.report.parts import (
     DATA_QUALITY_PART,
@@ -35,10 +39,10 @@ from passk_cli.errors import (
     DataError,
     ParameterError,
     no_such_model_error,
-    raise_for_first_true_condition,
+    raise_parameter_error_if_any,
 )
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.sources.path_templates import TEMPERATURE_NAMES
+from passk_cli.files.sources.path_templates import TEMPERATURE_COLUMN_NAMES
 from passk_cli.limits import MOST_CHAPTERS, MOST_ON_PAGE, refuse_too_many
 from passk_cli.metrics.registry import parse_metric
 from passk_cli.option import changed_option_names, declared_options_by_flag
@@ -46,9 +50,9 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import (
     ALWAYS,
     AnswerSentence,
-    Panel,
     Report,
     ReportPage,
+    ReportPagePanel,
     TaskGroupChapter,
 )
 from passk_cli.report.phrases import first_few, plural
@@ -76,18 +80,18 @@ class ReportRunner(CommandRunner, ReportOptions):
 
     def request(self, options: SharedOptions) -> Request:
         request = super().request(options)
-        raise_for_first_true_condition("contradicting-options", (
+        raise_parameter_error_if_any("contradicting-options", (
             self.link and self.board, OptionWithValue("--link"),
             "a leaderboard has no tasks, so it cannot link to transcripts",
             (SuggestedFix({"--link": None}), SuggestedFix({"--board": None})),
         ))  # fmt: skip
-        raise_for_first_true_condition("contradicting-options", (
+        raise_parameter_error_if_any("contradicting-options", (
             self.average and len(request.by) > 1, OptionWithValue("--average", self.average),
             "the average is over the groups of one column, but you name several columns",
             (SuggestedFix({"--by": None}), SuggestedFix({"--average": None})),
         ))  # fmt: skip
         if self.link:
-            check_link(self.link, request.by)
+            require_valid_link_template(self.link, request.by)
         return replace(request, uses_attempt_order=request.missing != BOUNDS).with_additional_model(
             self.baseline
         )
@@ -105,7 +109,7 @@ class ReportRunner(CommandRunner, ReportOptions):
                 study = replace(study, read_texts=texts)
         inputs = study.counts.read_facts.file_readings
         has_costs = bool(inputs) and all(
-            _COST_METRIC in i.requestable_column_by_role for i in inputs
+            _COST_METRIC in i.command_data_column_by_role for i in inputs
         )
         if has_costs and not (study.are_metrics_chosen_by_user or options.is_readable_only_once):
             most = max(metric.k for metric in study.metrics)
@@ -123,7 +127,7 @@ class ReportRunner(CommandRunner, ReportOptions):
         separate_counts = (
             {}
             if self.board
-            else uncosted | _read_separate_counts_or_failures(options, study.counts, read)
+            else uncosted | _read_counts_or_failure_by_command(options, study.counts, read)
         )
         reading = self.request(options)
         if reading.are_scores_left_unjudged and not self.board:
@@ -211,7 +215,11 @@ class ReportRunner(CommandRunner, ReportOptions):
         names = page.counts.group_names
         name, counts = named_group_values(group, names), page.counts_of_group(group, page.counts)
         estimates = page.command_report("estimate", counts) if names else all_estimates
-        answer, places, panels = estimates.answer, dict[str, RanksAndTieLetters](), list[Panel]()
+        answer, places, panels = (
+            estimates.answer,
+            dict[str, RanksAndTieLetters](),
+            list[ReportPagePanel](),
+        )
         compared: Report | None = None
         pair_messages: tuple[Diagnostic, ...] = ()
         for part in parts:
@@ -256,11 +264,13 @@ class ReportRunner(CommandRunner, ReportOptions):
         one_group = [_ADJUSTED_IN_GROUP_FOOTNOTE] if compared and name else []
         context = (*_method_words(estimates, compared), *one_group, FOOTER_VERSION_TEXT)
         report = replace(report, context=context, messages=messages)
-        first = Panel("leaderboard", "Leaderboard", "", report, is_in_page_answer=True, board=board)
+        first = ReportPagePanel(
+            "leaderboard", "Leaderboard", "", report, is_in_page_answer=True, board=board
+        )
         return TaskGroupChapter(name, (first, *panels), answer)
 
 
-def _read_separate_counts_or_failures(
+def _read_counts_or_failure_by_command(
     options: SharedOptions, counts: Counts, read: ReadCountsFunction
 ) -> dict[str, Counts | str]:
     inputs = counts.read_facts.file_readings
@@ -268,7 +278,9 @@ def _read_separate_counts_or_failures(
     if inputs and "solution" not in counts.attempts:
         requests["diversity"] = replace(options.request, attempts=("solution",))
     if settings := [
-        name for name in TEMPERATURE_NAMES if name in counts.read_facts.pooled_setting_columns
+        name
+        for name in TEMPERATURE_COLUMN_NAMES
+        if name in counts.read_facts.pooled_setting_columns
     ]:
         by = tuple(dict.fromkeys((*options.request.by, settings[0])))
         requests["temperature"] = replace(options.request, by=by)
@@ -276,7 +288,7 @@ def _read_separate_counts_or_failures(
         name: _counts_or_failure_reason(request, options, read)
         for name, request in requests.items()
     }
-    offered = all("solution" in file.requestable_column_by_role for file in inputs)
+    offered = all("solution" in file.command_data_column_by_role for file in inputs)
     if isinstance(counts_by_command.get("diversity"), str) and not offered:
         counts_by_command["diversity"] = NO_SOLUTIONS_REASON
     return counts_by_command
@@ -312,7 +324,7 @@ def _name_command_in_message_fixes(message: Diagnostic, command: str) -> Diagnos
     return replace(message, fixes=tuple(settles))
 
 
-def _add_macro_rows(estimates: Report, macro: Panel | None) -> Report:
+def _add_macro_rows(estimates: Report, macro: ReportPagePanel | None) -> Report:
     if macro is None:
         return estimates
     data = estimates.data_table

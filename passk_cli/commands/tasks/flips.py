@@ -37,7 +37,7 @@ from passk_cli.study.flips import (
     Flips,
     compute_flips_of_pairs,
     pairs_to_compare,
-    results_per_shared_task,
+    pass_rate_changes_per_task,
 )
 from passk_cli.study.result import Result
 from passk_cli.study.section import ReportSection, build_report, data_field
@@ -325,7 +325,7 @@ def shorten_strip(strip: str) -> str:
 def _expected_flips_text(flips: Flips) -> str:
     if flips.single_attempt_task_mask.all():
         return f"0 to {flips.max_expected_single_attempt_flips:.0f}"
-    several = f"{flips.expected_repeated_task_flips:.1f} ({number_range(*flips.chance_flip_range)})"
+    several = f"{flips.expected_multi_attempt_flips:.1f} ({number_range(*flips.chance_flip_range)})"
     return (
         f"{several} + 0 to {flips.max_expected_single_attempt_flips:.0f}"
         if flips.single_attempt_task_mask.any()
@@ -374,8 +374,8 @@ def _pair_sentence_fields(flips: Flips) -> dict[str, Any]:
         "tasks": len(flips.tasks), "gains": gains, "losses": losses,
         "most": round(flips.max_expected_single_attempt_flips),
         "several": int((~flips.single_attempt_task_mask).sum()),
-        "repeated": flips.repeated_task_flip_count,
-        "expected": f"{flips.expected_repeated_task_flips:.1f}",
+        "repeated": flips.multi_attempt_flip_count,
+        "expected": f"{flips.expected_multi_attempt_flips:.1f}",
         "range": number_range(*flips.chance_flip_range),
     }  # fmt: skip
 
@@ -435,7 +435,7 @@ def list_changed_tasks_for_log(
         answer = " ".join(
             "".join(map(str, sentence)) for sentence in sentences_about_flips([flips])
         )
-        changes = sorted(filter(is_flip_or_significant, results_per_shared_task([flips])),
+        changes = sorted(filter(is_flip_or_significant, pass_rate_changes_per_task([flips])),
             key=lambda fact: (
             not (failed or fact.verdict), *_loss_sort_key(fact),
         ))  # fmt: skip
@@ -474,7 +474,7 @@ def flips_report(study: Analysis, rows: int, *, are_rows_requested: bool) -> Rep
     return build_report(
         study,
         [FlipCountsByPairTable(study, all_flips),
-         ComparedTaskTable(study, results_per_shared_task(all_flips), rows_without_full=rows,
+         ComparedTaskTable(study, pass_rate_changes_per_task(all_flips), rows_without_full=rows,
                             are_rows_requested=are_rows_requested)],
         context=[tasks_and_attempts([len(flips.tasks) for flips in all_flips], n)],
         messages=study.messages(()), interval=None, test="boschloo", adjust="bh",

@@ -92,7 +92,9 @@ def item_rest_correlations(rates: Floats, level: float = 0.95) -> ItemRestCorrel
         low = np.minimum(np.tanh(middle - reach), correlation)
         high = np.maximum(np.tanh(middle + reach), correlation)
     p, smallest = _correlation_tests(x, y, correlation, count)
-    return ItemRestCorrelations(correlation, low, high, p, smallest, _variance_shares(rates), count)
+    return ItemRestCorrelations(
+        correlation, low, high, p, smallest, _shares_of_between_model_variance(rates), count
+    )
 
 
 def _centred_ranks(values: Floats) -> Floats:
@@ -160,7 +162,7 @@ def _permutation_tests(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     return p, smallest
 
 
-def _variance_shares(rates: Floats) -> Floats:
+def _shares_of_between_model_variance(rates: Floats) -> Floats:
     has_attempts = ~np.isnan(rates)
     number = np.maximum(has_attempts.sum(axis=1), 1)
     means = np.where(has_attempts, rates, 0.0).sum(axis=1) / number

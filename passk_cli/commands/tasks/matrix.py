@@ -75,7 +75,7 @@ class TaskRateMatrix:
         return self.as_matrix(self.counts.c / self.counts.n, np.nan)
 
     @property
-    def class_codes(self) -> Ints:
+    def model_task_class_codes(self) -> Ints:
         """The class of each model at each task, as a matrix of indices into TASK_CLASSES."""
         return np.select([self.n == 0, self.c == 0, self.c == self.n], [1, 2, 3], 0)
 
@@ -106,7 +106,7 @@ def task_rate_matrices(counts: Counts) -> list[TaskRateMatrix]:
     >>> from passk_cli.outcomes.counts import Counts
     >>> cells = [("m", "a", 2, 0), ("m", "b", 2, 2), ("o", "a", 2, 1), ("o", "b", 2, 2)]
     >>> (rates,) = task_rate_matrices(Counts.from_cells(cells))
-    >>> rates.rates.tolist(), [TASK_CLASSES[code] for code in rates.class_codes[0]]
+    >>> rates.rates.tolist(), [TASK_CLASSES[code] for code in rates.model_task_class_codes[0]]
     ([[0.0, 1.0], [0.5, 1.0]], ['failed every attempt', 'passed every attempt'])
     >>> rates.easiest_and_best_first().models, rates.easiest_and_best_first().tasks
     (('o', 'm'), ('b', 'a'))
@@ -175,7 +175,8 @@ def results_per_model_and_task(
         columns = (
             group.series_indices[:, None], np.array([rank_of[task] for task in group.tasks]),
             group.n,
-            group.c, group.as_matrix(low, 0.0), group.as_matrix(high, 1.0), group.class_codes,
+            group.c, group.as_matrix(low, 0.0), group.as_matrix(high, 1.0),
+            group.model_task_class_codes,
             group.as_matrix(strips, ""),
             missing_passes,
         )  # fmt: skip

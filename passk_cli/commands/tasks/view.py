@@ -39,7 +39,7 @@ from passk_cli.commands.tasks.matrix import (
     task_rate_matrices,
 )
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import ParameterError, raise_for_first_true_condition
+from passk_cli.errors import ParameterError, raise_parameter_error_if_any
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import distinguishing_name, paths_in_data
 from passk_cli.inference.binomial_rate import MAX_FURTHER_ATTEMPTS, further_passes_needed
@@ -69,7 +69,7 @@ from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.baseline import FilesOfRunAndBaseline, baseline_label, select_models
 from passk_cli.study.flips import outcome_strips
 from passk_cli.study.result import Result
-from passk_cli.study.run_to_run_noise import NOISE_ANSWERS_WITHOUT_FLAKY_COUNT, NoiseSummary
+from passk_cli.study.run_to_run_noise import NOISE_ANSWERS_OMITTING_FLAKY_COUNT, NoiseSummary
 from passk_cli.study.section import (
     GROUP_VALUES_COLUMN,
     MODEL_COLUMN,
@@ -105,7 +105,7 @@ TOO_FEW_MODELS_WARNING = DiagnosticType(
     example="warning[few-models]: item–rest correlations need at least 4 models, but a group has"
     " only 3",
 )  # fmt: skip
-_COARSE_P_VALUES_TEXT = (
+_FEW_MODELS_P_VALUES_TEXT = (
     "With few models, only a few different p-values are possible. passk also adjusts the p-values"
     " for the number of tasks."
 )
@@ -117,7 +117,7 @@ NO_SUSPECT_POSSIBLE_NOTE = DiagnosticType(
     "no-suspect-possible", NOTE,
     "{models:model} {models:is|are} too few to find suspect tasks (smallest possible p"
     " {smallest:=p})",
-    meaning=_COARSE_P_VALUES_TEXT,
+    meaning=_FEW_MODELS_P_VALUES_TEXT,
     why="No task can have a significant correlation, so an empty list of suspect tasks does not"
     " show that all tasks are correct.",
     advice=_LOWEST_CORRELATIONS_ADVICE,
@@ -125,11 +125,11 @@ NO_SUSPECT_POSSIBLE_NOTE = DiagnosticType(
     "note[no-suspect-possible]: 8 models are too few to find suspect tasks (smallest possible p"
     " 0.13)",
 )  # fmt: skip
-MIN_SUSPECTS_FOR_SIGNIFICANCE_NOTE = DiagnosticType(
+SUSPECTS_SIGNIFICANT_TOGETHER_NOTE = DiagnosticType(
     "suspects-together", NOTE,
     "with {models:model}, the smallest possible p is {smallest:=p}, which is significant only if"
     " {alone:task} have this p",
-    meaning=_COARSE_P_VALUES_TEXT,
+    meaning=_FEW_MODELS_P_VALUES_TEXT,
     why="If fewer tasks have the smallest possible p-value than the message requires, no task is"
     " significant.",
     advice=_LOWEST_CORRELATIONS_ADVICE,
@@ -221,7 +221,7 @@ class PassCountTable(ReportSection[PassCountGroup]):
 
     def answer(self) -> Iterator[AnswerSentence]:
         yield from super().answer()
-        yield from first_true_sentence(NOISE_ANSWERS_WITHOUT_FLAKY_COUNT, NoiseSummary(self.study))
+        yield from first_true_sentence(NOISE_ANSWERS_OMITTING_FLAKY_COUNT, NoiseSummary(self.study))
 
     @cached_property
     def sentence_fields(self) -> Mapping[str, Any]:
@@ -281,7 +281,7 @@ class ModelTaskClasses(NamedTuple):
         return sum(map(len, self.tasks_by_class.values()))
 
 
-class FlakinessTable(ReportSection[ModelTaskClasses]):
+class FlakyTaskCountsByModelTable(ReportSection[ModelTaskClasses]):
     """One row per model, with the numbers of flaky tasks and of tasks that always pass or fail."""
 
     shown_when = "of several models"
@@ -320,7 +320,7 @@ class FlakinessTable(ReportSection[ModelTaskClasses]):
 
     def answer(self) -> Iterator[AnswerSentence]:
         yield from super().answer()
-        yield from first_true_sentence(NOISE_ANSWERS_WITHOUT_FLAKY_COUNT, NoiseSummary(self.study))
+        yield from first_true_sentence(NOISE_ANSWERS_OMITTING_FLAKY_COUNT, NoiseSummary(self.study))
 
     @cached_property
     def sentence_fields(self) -> Mapping[str, Any]:
@@ -343,7 +343,7 @@ class FlakinessTable(ReportSection[ModelTaskClasses]):
 
 
 @dataclass(frozen=True)
-class TaskList(ReportSection[Result]):
+class ModelTaskPassRateTable(ReportSection[Result]):
     """A row per model and task with its attempts and its pass rate."""
 
     title = "Each task"
@@ -359,24 +359,24 @@ class TaskList(ReportSection[Result]):
         Column("attempts", "strip", field_name="attempts",
                cell_of_record=lambda fact: shorten_strip(fact.extra_fields["attempts"]),
                exists_in_section=lambda section: section.is_attempt_order_known
-               and section.tested_min_true_rate is None,
+               and section.always_option_rate is None,
                meaning="Outcomes of the attempts in the order in which they were made: + for"
                " passed, - for failed."),
         Column("pass rate", "share", cell_of_record=lambda fact: fact.estimate,
                meaning="Share of the attempts that passed, with Clopper–Pearson limits."),
         Column("class", field_name="class", cell_of_record=lambda fact: fact.extra_fields["class"],
-               exists_in_section=lambda section: section.tested_min_true_rate is None,
+               exists_in_section=lambda section: section.always_option_rate is None,
                meaning="flaky (some attempts passed and some failed), passed every attempt, failed"
                " every attempt, or missing (only another model has attempts)."),
-        Column("above {0}", repeated_items=lambda section: [f"{section.tested_min_true_rate:g}"]
-            if section.tested_min_true_rate else [],
+        Column("above {0}", repeated_items=lambda section: [f"{section.always_option_rate:g}"]
+            if section.always_option_rate else [],
                cell_of_record=lambda fact, rate: "shown" if fact.extra_fields["above_shown"]
                else "not shown",
                example="0.95",
                meaning="Whether the attempts show that the true pass rate of the task is above this"
                " rate."),
         Column("more passes",
-            exists_in_section=lambda section: section.tested_min_true_rate is not None,
+            exists_in_section=lambda section: section.always_option_rate is not None,
                cell_of_record=lambda fact: "many"
                if fact.extra_fields["passes_needed"] >= MAX_FURTHER_ATTEMPTS // 2
                else f"{fact.extra_fields['passes_needed']:,}",
@@ -390,7 +390,7 @@ class TaskList(ReportSection[Result]):
                           " the true pass rate is above the rate."),
     )  # fmt: skip
 
-    tested_min_true_rate: float | None
+    always_option_rate: float | None
 
     @property
     def has_several_models(self) -> bool:
@@ -404,24 +404,24 @@ class TaskList(ReportSection[Result]):
         return (record,)
 
     answers = (
-        Answer("shown-to-pass", lambda section: section.tested_min_true_rate is not None,
+        Answer("shown-to-pass", lambda section: section.always_option_rate is not None,
                "{shown} of {pairs} {shown:is|are} shown to pass above {rate}; a task without a"
                " failure needs {needed:attempt} to show such a rate."),
     )  # fmt: skip
 
     @property
     def sentence_fields(self) -> Mapping[str, Any]:
-        assert self.tested_min_true_rate is not None
+        assert self.always_option_rate is not None
         noun = "model–task pair" if self.has_several_models else "task"
         return {
             "shown": sum(bool(fact.extra_fields["above_shown"]) for fact in self.records),
-            "pairs": plural(len(self.records), noun), "rate": f"{self.tested_min_true_rate:g}",
-            "needed": int(further_passes_needed(0, 0, self.tested_min_true_rate,
+            "pairs": plural(len(self.records), noun), "rate": f"{self.always_option_rate:g}",
+            "needed": int(further_passes_needed(0, 0, self.always_option_rate,
                 self.study.confidence.level)),
         }  # fmt: skip
 
     def footer_parts(self) -> Iterator[str]:
-        if self.tested_min_true_rate is not None:
+        if self.always_option_rate is not None:
             yield tasks_and_attempts([len(self.study.counts.tasks)], self.study.counts.n.tolist())
             yield f"shown: one-sided {100 * self.study.confidence.level:g} % limit"
 
@@ -433,7 +433,7 @@ class TaskList(ReportSection[Result]):
         )
 
     def tables(self) -> Iterator[Table]:
-        title = self.title if self.tested_min_true_rate is None else ""
+        title = self.title if self.always_option_rate is None else ""
         yield replace(
             self.table(self.records, title), visibility=ALWAYS if self.rows_without_full else FULL
         )
@@ -441,7 +441,7 @@ class TaskList(ReportSection[Result]):
     def plots(self) -> tuple[Plot, ...]:
         return (
             heat_maps(self.study)
-            if self.has_several_models or self.tested_min_true_rate is not None
+            if self.has_several_models or self.always_option_rate is not None
             else ()
         )
 
@@ -454,13 +454,15 @@ def flaky_or_always_tasks_report(
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
     sections: list[ReportSection[Any]] = []
     if not rate and len(study.counts.series) > 1:
-        sections.append(FlakinessTable(study, tasks_by_class(study)))
+        sections.append(FlakyTaskCountsByModelTable(study, tasks_by_class(study)))
     elif not rate:
         sections.append(PassCountTable(study, group_tasks_by_pass_count(study)))
     if not brief:
         first = rows or (_DEFAULT_ROWS if rate else 0)
         sections.append(
-            TaskList(study, results_per_model_and_task(study, rate), rate, rows_without_full=first)
+            ModelTaskPassRateTable(
+                study, results_per_model_and_task(study, rate), rate, rows_without_full=first
+            )
         )
     return build_report(
         study, sections, messages=study.messages(()), interval="clopper-pearson", level=level,
@@ -475,7 +477,7 @@ def tasks_by_class(study: Analysis) -> list[ModelTaskClasses]:
         order = sorted(range(len(group.tasks)), key=lambda task: natural_key(group.tasks[task]))
         names = np.array(group.tasks, dtype=object)[order]
         for s, codes in zip(
-            group.series_indices.tolist(), group.class_codes[:, order], strict=True
+            group.series_indices.tolist(), group.model_task_class_codes[:, order], strict=True
         ):
             classes = {
                 name: names[codes == code].tolist() for code, name in enumerate(TASK_CLASSES)
@@ -714,7 +716,7 @@ class ItemRestCorrelationTable(ReportSection[TaskWithItemRestCorrelation]):
         if tests and min(tests) * len(tests) > 1 - self.records[0].level:
             tasks_together = math.ceil(min(tests) * len(tests) / (1 - self.records[0].level))
             message = (
-                MIN_SUSPECTS_FOR_SIGNIFICANCE_NOTE
+                SUSPECTS_SIGNIFICANT_TOGETHER_NOTE
                 if tasks_together <= len(tests)
                 else NO_SUSPECT_POSSIBLE_NOTE
             )
@@ -747,7 +749,8 @@ def suspects_report(study: Analysis, rows: int) -> Report:
 
 
 class TasksRunner(CommandRunner, TasksOptions):
-    sections = (PassCountTable, FlakinessTable, TaskList, FlipCountsByPairTable, ComparedTaskTable,
+    sections = (PassCountTable, FlakyTaskCountsByModelTable, ModelTaskPassRateTable,
+        FlipCountsByPairTable, ComparedTaskTable,
     RateMatrixTable,
                 ItemRestCorrelationTable)  # fmt: skip
 
@@ -767,7 +770,7 @@ class TasksRunner(CommandRunner, TasksOptions):
         views = {"--against": self.against is not None, "--suspects": self.suspects,
                  "--matrix": self.matrix, "--always": self.always is not None}  # fmt: skip
         views_set = [name for name, is_set in views.items() if is_set]
-        raise_for_first_true_condition("contradicting-options", (
+        raise_parameter_error_if_any("contradicting-options", (
             views_set[1:], OptionWithValue(next(iter(views_set), "")),
             "this option cannot be combined with another view of the tasks; choose one view", (),
         ))  # fmt: skip
@@ -809,7 +812,7 @@ class TasksRunner(CommandRunner, TasksOptions):
         )
 
 
-class BriefTasksRunner(TasksRunner):
+class TasksWithoutTaskListRunner(TasksRunner):
     """The report on flaky tasks without the list of tasks."""
 
     omits_task_list = True

@@ -10,7 +10,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.option import Option, split_at_commas
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metric_selection import MetricOptions, parse_k
+from passk_cli.study.metric_selection import MetricOptions, parse_k_values
 from passk_cli.study.significance_options import ComparisonOptions
 from passk_cli.suggested_fix import OptionWithValue
 
@@ -50,7 +50,7 @@ class TemperatureOptions:
     # fmt: off
     k: Annotated[tuple[int, ...], Option(
         "-k", "1,10,100", "Compute pass@k at these values of k (for pass^k, use -m).",
-        parse=parse_k,
+        parse=parse_k_values,
         detail="By default, k is 1, 10 and 100, if every task of most models has that many"
         " attempts. For the toy model, the default is 1, 2, 4, … 16384.")] = ()
     temperature: Annotated[str | None, Option(
@@ -59,7 +59,7 @@ class TemperatureOptions:
         " temperature, use --path, for example --path '{model}_T{temperature}.jsonl'.")] = None
     toy: Annotated[tuple[str, ...], Option(
         "--toy", "NAMES", "Families of the toy model: gaussian, exponential, power-law.",
-        parse="passk_cli.commands.temperature.view:parse_families",
+        parse="passk_cli.commands.temperature.view:parse_toy_task_families",
         detail="For a family of toy tasks, passk computes the best temperature T*(k) without data."
         " Separate families by commas.")] = ()
     spread: Annotated[tuple[float, ...], Option(

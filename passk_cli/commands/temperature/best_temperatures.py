@@ -26,7 +26,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.pairwise_tests import BETTER, WORSE, compare_pairs
 from passk_cli.study.rank_resampling import shares_of_lead
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.significance_options import SECONDARY
+from passk_cli.study.significance_options import SECONDARY_TEST_FAMILY
 from passk_cli.study.values import SeriesKey, TaskValues, on_shared_tasks
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.temperature_models.temperature import (
@@ -39,8 +39,8 @@ from passk_cli.temperature_models.temperature import (
 # which are spaced logarithmically.
 _MAX_POWER_LAW_KS = 64
 # passk reports an interval for a power law only if a power law can be fitted in at least the share
-# _POWER_LAW_MIN_FITTED_SHARE of the resamples. An interval from fewer resamples would be biased.
-_POWER_LAW_MIN_FITTED_SHARE = 0.95
+# _MIN_FITTED_RESAMPLE_SHARE of the resamples. An interval from fewer resamples would be biased.
+_MIN_FITTED_RESAMPLE_SHARE = 0.95
 # A difference between two means that is smaller than 1e-12 is a rounding error.
 _EQUAL_TOLERANCE = 1e-12
 TEMPERATURE_COLUMN_NAME = "temperature"
@@ -114,7 +114,7 @@ class BestTemperatureVerdict:
     temperatures, `first_place_shares` contains None instead of shares of resamples.
     """
 
-    temperature_values_best_first: Sequence[TaskValues]
+    task_values_of_ranked_temperatures: Sequence[TaskValues]
     first_place_shares: Mapping[SeriesKey, Cell]
     comparisons_with_best: Sequence[Comparison]
     lead_over_second: Result
@@ -122,13 +122,13 @@ class BestTemperatureVerdict:
     @property
     def series(self) -> SeriesKey:
         """The model and its groups, without the temperature."""
-        return without_temperature(self.temperature_values_best_first[0].series)
+        return without_temperature(self.task_values_of_ranked_temperatures[0].series)
 
     @property
     def best_temperatures(self) -> list[str]:
         """The temperatures with the highest mean, in increasing order."""
         differences = (
-            (temperature_text_of_values(c.second), c.difference) for c in self.comparisons_with_best
+            (series_temperature_text(c.second), c.difference) for c in self.comparisons_with_best
         )
         equal = [
             temperature
@@ -136,7 +136,7 @@ class BestTemperatureVerdict:
             if d is not None and abs(d) < _EQUAL_TOLERANCE
         ]
         return sorted(
-            (temperature_text_of_values(self.temperature_values_best_first[0]), *equal), key=float
+            (series_temperature_text(self.task_values_of_ranked_temperatures[0]), *equal), key=float
         )
 
     @property
@@ -148,7 +148,7 @@ class BestTemperatureVerdict:
         """The temperatures that are not significantly worse than T*, in increasing order."""
         return sorted(
             (
-                temperature_text_of_values(c.second)
+                series_temperature_text(c.second)
                 for c in self.comparisons_with_best
                 if c.verdict != BETTER
             ),
@@ -156,13 +156,13 @@ class BestTemperatureVerdict:
         )
 
 
-def temperature_text_of_values(rates: TaskValues) -> str:
+def series_temperature_text(rates: TaskValues) -> str:
     """The temperature of a model's values, which is the first group after the model."""
     return rates.series[1]
 
 
-def _temperature_number_of_values(rates: TaskValues) -> float:
-    return float(temperature_text_of_values(rates))
+def _series_temperature_number(rates: TaskValues) -> float:
+    return float(series_temperature_text(rates))
 
 
 def without_temperature(series: SeriesKey) -> SeriesKey:
@@ -181,7 +181,7 @@ def temperature_rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]
     cells = group_by(estimable, lambda rates: (without_temperature(rates.series), rates.metric))
     ranked = []
     for temperatures in cells.values():
-        temperatures.sort(key=_temperature_number_of_values)
+        temperatures.sort(key=_series_temperature_number)
         shared = on_shared_tasks(temperatures)
         if len(temperatures) > 1 and len(shared[0].tasks):
             means = np.stack([rates.values for rates in shared], axis=1).mean(axis=0)
@@ -192,7 +192,7 @@ def temperature_rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]
 
 
 @dataclass(frozen=True)
-class ModelComparison:
+class ModelPairAcrossTemperatures:
     """Two models of one group, compared at equal temperatures and at their best temperatures."""
 
     first: SeriesKey
@@ -233,7 +233,7 @@ def pairs_of_models_to_compare(
 
 def group_by_model_pair(
     comparisons: Sequence[Comparison], best: Sequence[TaskValues]
-) -> list[ModelComparison]:
+) -> list[ModelPairAcrossTemperatures]:
     """Group the comparisons by pair of models.
 
     Pairs come first if the better model depends on the temperature or the metric.
@@ -248,7 +248,7 @@ def group_by_model_pair(
         at_equal = [
             c
             for c in pair_results
-            if temperature_text_of_values(c.first) == temperature_text_of_values(c.second)
+            if series_temperature_text(c.first) == series_temperature_text(c.second)
         ]
         at_best = {
             c.first.metric: c
@@ -256,10 +256,10 @@ def group_by_model_pair(
             if {(c.first.metric, rates.series) for rates in (c.first, c.second)} <= stars
         }
         leads.append(
-            ModelComparison(
+            ModelPairAcrossTemperatures(
                 first,
                 second,
-                sorted(at_equal, key=lambda c: _temperature_number_of_values(c.first)),
+                sorted(at_equal, key=lambda c: _series_temperature_number(c.first)),
                 at_best,
             )
         )
@@ -291,11 +291,11 @@ def fit_power_laws(
     for rates in values:
         if rates.n.min() > 1:
             models.setdefault(without_temperature(rates.series), {}).setdefault(
-                temperature_text_of_values(rates), rates
+                series_temperature_text(rates), rates
             )
     fits = []
     for model, temperatures in items_with_progress(models.items(), "computing", "models"):
-        shared = on_shared_tasks(sorted(temperatures.values(), key=_temperature_number_of_values))
+        shared = on_shared_tasks(sorted(temperatures.values(), key=_series_temperature_number))
         if len(shared) > 1 and len(shared[0].tasks):
             k_max = min(int(rates.n.min()) for rates in temperatures.values())
             fits.append(_fit_power_law(model, shared, k_max, confidence))
@@ -309,10 +309,10 @@ def _fit_power_law(
     ks = np.unique(np.geomspace(1, k_max, _MAX_POWER_LAW_KS).round().astype(np.int64))
     curves = [pass_at_and_hat_curves(rates.n, rates.c, k_max)[0][:, ks - 1] for rates in shared]
     values = np.stack(curves, axis=1)
-    temperatures = np.array([_temperature_number_of_values(rates) for rates in shared])
+    temperatures = np.array([_series_temperature_number(rates) for rates in shared])
     means = values.mean(axis=0)
     best = [
-        temperature_text_of_values(shared[i]) for i in np.unique(best_temperature_index_by_k(means))
+        series_temperature_text(shared[i]) for i in np.unique(best_temperature_index_by_k(means))
     ]
     exponent, factor = (
         float(value[0]) for value in fit_power_law_to_switches(temperatures, ks, means[None])
@@ -331,7 +331,7 @@ def _fit_power_law(
         ).reshape(-1, *means.shape)  # fmt: skip
         exponents = fit_power_law_to_switches(temperatures, ks, draws)[0]
         finite = np.isfinite(exponents)
-        if finite.mean() < _POWER_LAW_MIN_FITTED_SHARE:
+        if finite.mean() < _MIN_FITTED_RESAMPLE_SHARE:
             reason = (
                 f"without an interval: in {100 * (1 - finite.mean()):.0f} % of the resamples T*"
                 f" has fewer than {FEWEST_TEMPERATURES} temperatures"
@@ -356,7 +356,7 @@ def analyze_temperatures(
     list[Result],
     list[Comparison],
     list[BestTemperatureVerdict],
-    list[ModelComparison],
+    list[ModelPairAcrossTemperatures],
     list[BestTemperaturePowerLaw],
 ]:
     """Find the best temperatures with their tests, compare models, and fit power laws.
@@ -379,7 +379,7 @@ def analyze_temperatures(
     values = study.task_values(only=sorted(range(len(series)), key=keys.__getitem__))
     ranked = temperature_rankings(values)
     if not ranked:
-        temperatures = {temperature_text_of_values(rates) for rates in values}
+        temperatures = {series_temperature_text(rates) for rates in values}
         if len(temperatures) == 1:
             raise ParameterError(
                 "there are no temperatures to compare:"
@@ -408,14 +408,14 @@ def analyze_temperatures(
         [pairs[at] for at in secondary], confidence, study.comparison_options
     )
     answers |= {
-        at: c.with_changes(family=SECONDARY)
+        at: c.with_changes(family=SECONDARY_TEST_FAMILY)
         for at, c in zip(secondary, other_comparisons, strict=True)
     }
     compared = [answers[at] for at in range(len(pairs))]
     verdicts, remaining = [], iter(compared)
     for ranking in ranked:
         against = list(islice(remaining, math.comb(len(ranking), 2)))[: len(ranking) - 1]
-        increasing = sorted(ranking, key=_temperature_number_of_values)
+        increasing = sorted(ranking, key=_series_temperature_number)
         shares = shares_of_lead(increasing, confidence)
         verdicts.append(
             BestTemperatureVerdict(ranking, shares, against, against[0].result(confidence))
@@ -442,7 +442,7 @@ def _estimates_with_first_shares(
     is_sole_best = {
         (
             v.lead_over_second.name,
-            v.temperature_values_best_first[0].series,
+            v.task_values_of_ranked_temperatures[0].series,
         ): not v.tied_temperatures
         for v in verdicts
     }

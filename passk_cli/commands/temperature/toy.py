@@ -19,7 +19,7 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.section import ReportSection, build_report, data_field
 from passk_cli.temperature_models.toy_model import (
     GRID_KS,
-    GRID_SCALES,
+    GRID_TASK_SCALES,
     POWER_LAW_FIT_ABOVE_K,
     BestTemperaturePoint,
     PowerLawFit,
@@ -35,9 +35,9 @@ DEFAULT_SPREADS = (16.0,)
 DEFAULT_GAMMA = 2.0
 # Without --full, the table has at most _MAX_K_COLUMNS columns for k.
 _MAX_K_COLUMNS = 5
-# _ARTICLE_FITS contains the power law of the best temperature T* from the article "Scaling Laws for
-# pass@k and temperature" (2025): the factor, the exponents of k and s, and R².
-_ARTICLE_FITS = {
+# _ARTICLE_POWER_LAW_BY_FAMILY contains the power law of the best temperature T* from the article
+# "Scaling Laws for pass@k and temperature" (2025): the factor, the exponents of k and s, and R².
+_ARTICLE_POWER_LAW_BY_FAMILY = {
     "gaussian": PowerLawFit(0.264, 0.728, 1.283, 0.9996, None),
     "exponential": PowerLawFit(0.117, 1.054, 0.957, 0.9989, None),
 }
@@ -70,7 +70,7 @@ EQUALLY_GOOD_TEMPERATURES_NOTE = DiagnosticType(
     "note[nothing-to-choose]: there is no best temperature T* for 1 of 2 combinations of"
     " k and spread, for example k = 16,384 and spread 1 (gaussian)",
 )  # fmt: skip
-SCALES_VERSUS_DEVIATIONS_NOTE = DiagnosticType(
+GRID_SCALES_VERSUS_SPREADS_NOTE = DiagnosticType(
     "scales-of-grid", NOTE,
     "for exponential tasks, the grid has scales b, and the regression uses standard deviations"
     " s ≈ √2·b",
@@ -294,7 +294,9 @@ def _point_row(p: BestTemperaturePoint) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _task_cutoff_messages(all_points: Sequence[BestTemperaturePoint]) -> Iterator[Diagnostic]:
+def _task_distribution_cut_messages(
+    all_points: Sequence[BestTemperaturePoint],
+) -> Iterator[Diagnostic]:
     cut = sorted(
         {
             (p.largest_task_integer, p.spread, p.gamma)
@@ -343,7 +345,7 @@ def toy_report(
         for s in spreads
     ]
     all_points = [p for set_points in sets for p in set_points]
-    messages = [*_task_cutoff_messages(all_points)]
+    messages = [*_task_distribution_cut_messages(all_points)]
     if lost := [p for p in all_points if p.temperature is None]:
         first = min(lost, key=lambda p: p.k)
         messages.append(
@@ -382,10 +384,10 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
         )
         fit = fit_best_temperature_power_law(*law.reshape(-1, 3).T)
         lines.append(BestTemperatureRegression(family, family_points[0].gamma, "exact sums", fit))
-        if family in _ARTICLE_FITS:
+        if family in _ARTICLE_POWER_LAW_BY_FAMILY:
             lines.append(
                 BestTemperatureRegression(
-                    family, family_points[0].gamma, "article", _ARTICLE_FITS[family]
+                    family, family_points[0].gamma, "article", _ARTICLE_POWER_LAW_BY_FAMILY[family]
                 )
             )
     rows: list[dict[str, Any]] = [
@@ -400,12 +402,12 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
     rows += [
         {**_point_row(p), "fact": "point", "kept": p.is_in_fit, "source": ""} for p in all_points
     ]
-    messages = [SCALES_VERSUS_DEVIATIONS_NOTE()] if "exponential" in families else []
+    messages = [GRID_SCALES_VERSUS_SPREADS_NOTE()] if "exponential" in families else []
     if spreads := {p.spread for p in all_points if p.family == "power-law"}:
-        messages += _task_cutoff_messages(all_points)
+        messages += _task_distribution_cut_messages(all_points)
         messages.append(
             FEWER_REGRESSION_POINTS_NOTE(
-                k=POWER_LAW_FIT_ABOVE_K, spreads=len(spreads), all=len(GRID_SCALES)
+                k=POWER_LAW_FIT_ABOVE_K, spreads=len(spreads), all=len(GRID_TASK_SCALES)
             )
         )
     fitted = [p for p in all_points if p.is_in_fit]

@@ -14,15 +14,15 @@ from passk_cli.commands.temperature.best_temperatures import (
     TEMPERATURE_COLUMN_NAME,
     BestTemperaturePowerLaw,
     BestTemperatureVerdict,
-    ModelComparison,
+    ModelPairAcrossTemperatures,
     analyze_temperatures,
     regrouped_by_temperature,
-    temperature_text_of_values,
+    series_temperature_text,
     without_temperature,
 )
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
-from passk_cli.files.sources.path_templates import TEMPERATURE_NAMES
+from passk_cli.errors import DataError, ParameterError, raise_parameter_error_if_any
+from passk_cli.files.sources.path_templates import TEMPERATURE_COLUMN_NAMES
 from passk_cli.metrics.registry import Metric
 from passk_cli.option import changed_option_names, split_at_commas
 from passk_cli.outcomes.counts import Counts
@@ -47,7 +47,7 @@ from passk_cli.study.section import (
     data_field,
     rows_by_series,
 )
-from passk_cli.study.significance_options import ALL, SECONDARY
+from passk_cli.study.significance_options import ALL, SECONDARY_TEST_FAMILY
 from passk_cli.study.values import SeriesKey, on_shared_tasks
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
@@ -100,7 +100,7 @@ RANK_FLIP_NOTE = DiagnosticType(
     " significantly worse at T 0.8 (k = 10)",
 )  # fmt: skip
 
-_FIRST_SHARE_MEANING = (
+_FIRST_IN_RESAMPLES_MEANING = (
     "Share of the resamples of the tasks in which this temperature is first. Ties are split. This"
     " share is neither a test nor the probability of being the best temperature."
 )
@@ -118,7 +118,7 @@ class BestTemperatureRow(NamedTuple):
     verdict_by_metric: dict[str, BestTemperatureVerdict]
 
 
-class BestColumn(NamedTuple):
+class BestOrLeadColumn(NamedTuple):
     """A table column for one metric: the best temperature, or its lead over the second-best."""
 
     header: str
@@ -135,7 +135,7 @@ class BestColumn(NamedTuple):
                 v.lead_over_second.estimate,
                 tie_or_equivalence_sign="" if v.has_significant_lead else "~",
             )
-        value = Estimate(v.temperature_values_best_first[0].mean, unit=self.metric.unit)
+        value = Estimate(v.task_values_of_ranked_temperatures[0].mean, unit=self.metric.unit)
         return PhraseCell((value, f" at {', '.join(v.best_temperatures)}"))
 
 
@@ -165,13 +165,13 @@ class BestTemperatureTable(ReportSection[BestTemperatureRow]):
         part.cell(choice),
                repeated_items=lambda section: section.metric_columns,
                kind_of_item=lambda section, part: part.cell_kind,
-               example=BestColumn(
+               example=BestOrLeadColumn(
                    "METRIC: best", 'The highest estimate and its temperature. The column "ahead by"'
                    " contains the difference to the second-best temperature.", Metric("pass@", 1),
                    "text")),
         data_field("fact", "Kind of row: estimate, temperatures (two temperatures of one model),"
                    " models (two models), power law, or, with --fit, regression or point."),
-        data_field("leads", _FIRST_SHARE_MEANING),
+        data_field("leads", _FIRST_IN_RESAMPLES_MEANING),
         data_field("test", "Test of the difference."),
         data_field("adjustment", "Adjustment of p for the number of tests."),
         data_field("temperature_against", "Second temperature of the comparison."),
@@ -183,7 +183,7 @@ class BestTemperatureTable(ReportSection[BestTemperatureRow]):
     metrics: Sequence[Metric]
 
     @property
-    def metric_columns(self) -> Iterator[BestColumn]:
+    def metric_columns(self) -> Iterator[BestOrLeadColumn]:
         """Two columns per metric: the best temperature, and its lead."""
         ahead = (
             "Difference between T* and the second-best temperature. The intervals are simultaneous"
@@ -191,8 +191,8 @@ class BestTemperatureTable(ReportSection[BestTemperatureRow]):
         )
         for metric in self.metrics:
             best = "The highest estimate and the temperature T* that has it."
-            yield BestColumn(f"{metric.name}: best", best, metric, "text")
-            yield BestColumn("ahead by", ahead, metric, "share")
+            yield BestOrLeadColumn(f"{metric.name}: best", best, metric, "text")
+            yield BestOrLeadColumn("ahead by", ahead, metric, "share")
 
     @property
     def verdicts_of_shown_metrics(self) -> list[BestTemperatureVerdict]:
@@ -208,7 +208,7 @@ class BestTemperatureTable(ReportSection[BestTemperatureRow]):
         Answer("best-temperature", lambda section: len(section.metrics_by_best_temperature) == 1,
                "T {best:and} {count:is|are} best at {?plain|k = }{metrics:and}"
                "{?models| for {models}}" + _SIGNIFICANT_LEAD_COUNT_CLAUSE),
-        Answer("two-best-temperatures", lambda section: section.has_two_best_temperatures,
+        Answer("two-best-temperatures", lambda section: section.has_two_bests_across_metrics,
                "T {best:and} {count:is|are} best at {?plain|k = }{metrics:and} and T {second} at"
                " {?plain|k = }{second_metrics:and}{?models| for"
                " {models}}" + _SIGNIFICANT_LEAD_COUNT_CLAUSE),
@@ -233,7 +233,7 @@ class BestTemperatureTable(ReportSection[BestTemperatureRow]):
         return places
 
     @property
-    def has_two_best_temperatures(self) -> bool:
+    def has_two_bests_across_metrics(self) -> bool:
         """Whether two temperatures are best at different metrics, each for equally many models."""
         return (
             len(self.metrics_by_best_temperature) == 2
@@ -293,7 +293,7 @@ class BestTemperatureTable(ReportSection[BestTemperatureRow]):
         parts = []
         for series, verdicts in self.records:
             shared = min(
-                len(on_shared_tasks(v.temperature_values_best_first)[0].tasks)
+                len(on_shared_tasks(v.task_values_of_ranked_temperatures)[0].tasks)
                 for v in verdicts.values()
             )
             if shared < len(tasks[series]):
@@ -354,7 +354,7 @@ class ByTemperatureTable(SeriesMetricTable):
     visibility = FULL
     columns = (
         MODEL_COLUMN, GROUP_VALUES_COLUMN, METRIC_VALUES_COLUMN,
-        Column("first in resamples: {0.name}", "share", meaning=_FIRST_SHARE_MEANING,
+        Column("first in resamples: {0.name}", "share", meaning=_FIRST_IN_RESAMPLES_MEANING,
                cell_of_record=lambda row, number:
                row.result_by_name[number.name].extra_fields["leads"],
                repeated_items=lambda section: section.metric_columns,
@@ -373,14 +373,14 @@ class BestTemperatureLeadTable(ReportSection[BestTemperatureVerdict]):
         Column("metric", meaning="The metric.", cell_of_record=lambda v: v.lead_over_second.name),
         Column("T*", meaning="Temperature with the highest estimate on the tasks that all"
                " temperatures share. If estimates are equal, the lowest temperature is shown.",
-               cell_of_record=lambda v: temperature_text_of_values(
-                   v.temperature_values_best_first[0])),
-        Column("first in resamples", "share", meaning=_FIRST_SHARE_MEANING,
+               cell_of_record=lambda v: series_temperature_text(
+                   v.task_values_of_ranked_temperatures[0])),
+        Column("first in resamples", "share", meaning=_FIRST_IN_RESAMPLES_MEANING,
                cell_of_record=lambda v: v.first_place_shares[
-                   v.temperature_values_best_first[0].series]),
+                   v.task_values_of_ranked_temperatures[0].series]),
         Column("next", meaning="The second-best temperature.",
-               cell_of_record=lambda v: temperature_text_of_values(
-                   v.temperature_values_best_first[1])),
+               cell_of_record=lambda v: series_temperature_text(
+                   v.task_values_of_ranked_temperatures[1])),
         Column("difference", "share", True, meaning="T* minus the next best temperature.",
                cell_of_record=lambda v: v.lead_over_second.estimate),
         Column("p", "p", True, meaning="p-value, adjusted for the number of leads in the first"
@@ -397,7 +397,7 @@ class BestTemperatureLeadTable(ReportSection[BestTemperatureVerdict]):
             same = without_temperature(c.first.series) == without_temperature(c.second.series)
             kind, temperature = (
                 "temperatures" if same else "models",
-                temperature_text_of_values(c.second),
+                series_temperature_text(c.second),
             )
             facts.append(
                 c.result(self.study.confidence, fact=kind, temperature_against=temperature)
@@ -431,7 +431,7 @@ class PowerLawTable(ReportSection[BestTemperaturePowerLaw]):
         return (record.exponent,)
 
 
-class ModelVersusRivalRow(NamedTuple):
+class ModelPairVerdictRow(NamedTuple):
     """The temperatures and metrics at which a model is better than, or tied with, a rival."""
 
     series: SeriesKey
@@ -441,7 +441,7 @@ class ModelVersusRivalRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ModelPairTable(ReportSection[ModelVersusRivalRow]):
+class ModelPairTable(ReportSection[ModelPairVerdictRow]):
     """Comparisons of two models at each temperature, and at the best temperature of each model."""
 
     title = "Models against each other (own T*: each at its best temperature)"
@@ -457,12 +457,12 @@ class ModelPairTable(ReportSection[ModelVersusRivalRow]):
         Column("at", meaning="Temperatures and metrics with this verdict.",
                cell_of_record=lambda row: row.temperatures_of_verdict_text),
     )  # fmt: skip
-    model_comparisons: Sequence[ModelComparison]
+    model_comparisons: Sequence[ModelPairAcrossTemperatures]
 
     def messages(self) -> Iterator[Diagnostic]:
         if flips := [lead for lead in self.model_comparisons if lead.has_rank_flip]:
             places = partial(
-                _temperatures_of_verdict_text,
+                _where_verdict_holds_text,
                 flips[0],
                 plain=_are_all_pass_at_k(self.study.metrics),
                 with_best=False,
@@ -474,11 +474,11 @@ class ModelPairTable(ReportSection[ModelVersusRivalRow]):
         yield from lacking_tasks_message(self.study.counts)
 
 
-def _temperatures_of_verdict_text(
-    lead: ModelComparison, verdict: str, *, plain: bool, with_best: bool = True
+def _where_verdict_holds_text(
+    lead: ModelPairAcrossTemperatures, verdict: str, *, plain: bool, with_best: bool = True
 ) -> str:
     """The temperatures and k's of a verdict, for example "T 0.2, 0.8 (k = 1, 10)"."""
-    ks_of = group_pairs((temperature_text_of_values(c.first),
+    ks_of = group_pairs((series_temperature_text(c.first),
         _short_metric_name(c.first.metric, plain))
                      for c in lead.at_equal_temperatures if c.verdict == verdict)  # fmt: skip
     same = group_pairs((", ".join(ks), temperature) for temperature, ks in ks_of.items())
@@ -511,7 +511,7 @@ def _short_metric_name(metric: Metric, plain: bool) -> str:
     return str(metric.k) if plain else metric.name
 
 
-def parse_families(value: Any) -> tuple[str, ...]:
+def parse_toy_task_families(value: Any) -> tuple[str, ...]:
     """Parse families of toy tasks such as "gaussian,power-law"."""
     families = split_at_commas(value)
     for family in families:
@@ -546,7 +546,7 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
             needless += changed_option_names(group)
         toy_options = [name for name in options_set if name not in ("-k", "--temperature")]
         away = SuggestedFix({name: None for name in needless if name.startswith("-")})
-        raise_for_first_true_condition(
+        raise_parameter_error_if_any(
             "contradicting-options",
             (not self.toy and toy_options, OptionWithValue(next(iter(toy_options), "")),
              "this option is only for the toy model",
@@ -561,7 +561,7 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
              (SuggestedFix({"-k": None, "--spread": None}),)),
         )  # fmt: skip
         if not self.toy:
-            raise_for_first_true_condition(
+            raise_parameter_error_if_any(
                 "no-files",
                 (not options.has_data, "", "no FILE; give result files", (_TOY_MODEL_FIX,)),
             )
@@ -582,7 +582,9 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
         confidence = options.confidence.require_intervals()
         options = replace(options, metric_options=replace(options.metric_options, k=self.k))
         request = self.request(options)
-        first, *further = TEMPERATURE_NAMES if self.temperature is None else (self.temperature,)
+        first, *further = (
+            TEMPERATURE_COLUMN_NAMES if self.temperature is None else (self.temperature,)
+        )
         other_groups = tuple(name for name in request.by if name not in (first, *further))
         column = first
         try:
@@ -619,8 +621,8 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
         confidence, plain = study.confidence, _are_all_pass_at_k(study.metrics)
         adjustment, other_tests = (
             Adjustment(family, confidence.level, study.comparison_options)
-            for family in ([c for c in compared if c.family != SECONDARY],
-                           [c for c in compared if c.family == SECONDARY])
+            for family in ([c for c in compared if c.family != SECONDARY_TEST_FAMILY],
+                           [c for c in compared if c.family == SECONDARY_TEST_FAMILY])
         )  # fmt: skip
         method = (
             confidence.for_differences()
@@ -628,14 +630,14 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
             .method_name
         )
         superiorities = [
-            ModelVersusRivalRow((model[0], *lead.first[1:]), sign, rival[0], where)
+            ModelPairVerdictRow((model[0], *lead.first[1:]), sign, rival[0], where)
             for lead in leads
             for model, sign, rival, verdict in (
                 (lead.first, "better than", lead.second, BETTER),
                 (lead.second, "better than", lead.first, WORSE),
                 (lead.first, "tied with", lead.second, TIED),
             )
-            if (where := _temperatures_of_verdict_text(lead, verdict, plain=plain))
+            if (where := _where_verdict_holds_text(lead, verdict, plain=plain))
         ]
         choices: dict[SeriesKey, dict[str, BestTemperatureVerdict]] = {}
         for v in verdicts:

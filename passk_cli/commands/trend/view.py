@@ -16,19 +16,19 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.commands.runner import CommandRunner, ReadCountsFunction, SharedOptions
 from passk_cli.commands.trend import TrendOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, raise_for_first_true_condition
+from passk_cli.errors import DataError, ParameterError, raise_parameter_error_if_any
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.run_effects import (
     MAX_RUNS_FOR_FALSE_ALARM_RATE,
-    RunEffect,
-    are_above_dividing_amounts,
+    RunToRunEffect,
+    are_amounts_above_task_divider,
     chance_variances,
     change_points,
+    lag_1_run_correlation,
     least_detectable_change,
-    mean_log_amounts_and_variances,
-    run_correlation,
     run_effect,
     run_effect_draw_count,
+    run_mean_logs_and_variances,
 )
 from passk_cli.metrics.registry import AMOUNT_UNITS_AND_NOUNS, Metric, parse_metric
 from passk_cli.outcomes.attempts import AttemptValuesByCell
@@ -63,7 +63,7 @@ from passk_cli.study.history import (
     pool_runs,
     read_history_as_series_per_run,
     runs_by_suite_and_series,
-    with_known_amount,
+    with_attempts_of_known_amount,
 )
 from passk_cli.study.result import Result
 from passk_cli.study.section import (
@@ -82,8 +82,8 @@ from passk_cli.suggestions import did_you_mean_or_list
 # passk estimates the variation between runs from at most the last _MAX_EFFECT_RUNS runs, to limit
 # the time.
 _MAX_EFFECT_RUNS = 60
-# A chart draws points for about _MAX_POINTS runs, and no points for the other runs.
-_MAX_POINTS = 50
+# A chart draws points for about _MAX_RUNS_DRAWN_AS_POINTS runs, and no points for the other runs.
+_MAX_RUNS_DRAWN_AS_POINTS = 50
 _ALPHA_BY_CONFIDENCE_LEVEL = {0.9: 0.1, 0.95: 0.05, 0.99: 0.01}
 _PASS_AT_1 = Metric("pass@", 1)
 
@@ -347,10 +347,11 @@ class LevelChange(NamedTuple):
 class RunSeries:
     """The runs of one model in one suite, with the metric of each run, changes and the run effect.
 
-    first_effect_run_index : index of the first run that the estimate of the run effect uses.
+    effect_estimate_first_run_index : index of the first run that the estimate of the run effect
+        uses.
     effect : the run effect, or None if there is only one run or if the metric is a cost.
     detectable_change : smallest change that the runs can show or, for costs, its logarithm.
-    p_error : Monte-Carlo standard error of the p-value of the run effect.
+    run_effect_p_standard_error : Monte-Carlo standard error of the p-value of the run effect.
     run_effect_p_adjusted : p-value of the run effect, adjusted for the number of models and suites
         (Holm).
     verdict : whether the newest runs are worse, or None if --fail is not set.
@@ -360,14 +361,14 @@ class RunSeries:
     series: SeriesKey
     results: tuple[Result, ...]
     changes: tuple[LevelChange, ...]
-    first_effect_run_index: int
-    effect: RunEffect | None
+    effect_estimate_first_run_index: int
+    effect: RunToRunEffect | None
     detectable_change: float
-    p_error: float = 0.0
+    run_effect_p_standard_error: float = 0.0
     run_effect_p_adjusted: float | None = None
     verdict: GateCheck | None = None
 
-    def lasting_worsening_since(self, time: str) -> LevelChange | None:
+    def lasting_change_for_worse_after(self, time: str) -> LevelChange | None:
         """The change for the worse after `time` that the newest runs still show, or None.
 
         The result is None if at least half of the change is gone. Otherwise, the result begins at
@@ -396,7 +397,7 @@ class RunSeries:
         less = metric.definition.amount_unit
         since = f" since {_truncated_run_name(run)}" if run else ""
         rule = f"no {'rise' if less else 'fall'} of {metric.name}{since}"
-        change = self.lasting_worsening_since(run.time if run else "")
+        change = self.lasting_change_for_worse_after(run.time if run else "")
         fields: dict[str, Any] = {"metric": metric.name, "model": self.name, "less": int(not less)}
         verdict = GateCheck(self.name, rule, PASS)
         if change is not None:
@@ -428,7 +429,7 @@ class RunSeries:
     @property
     def runs_in_effect_estimate(self) -> RunGroup:
         return self.recorded_runs.with_last_runs(
-            len(self.recorded_runs.runs) - self.first_effect_run_index
+            len(self.recorded_runs.runs) - self.effect_estimate_first_run_index
         )
 
     @cached_property
@@ -442,7 +443,11 @@ class RunSeries:
 
     @property
     def run_effect_p(self) -> float | None:
-        return None if self.effect is None else MonteCarloP(self.effect.p, self.p_error)
+        return (
+            None
+            if self.effect is None
+            else MonteCarloP(self.effect.p, self.run_effect_p_standard_error)
+        )
 
     @property
     def run_effect_deviation(self) -> Estimate:
@@ -454,7 +459,7 @@ class RunSeries:
         return Estimate(value, low=low, high=high)
 
     @property
-    def single_run_deviation(self) -> float:
+    def single_run_standard_deviation(self) -> float:
         """The standard deviation of one run, from chance within tasks and from the run effect."""
         assert self.effect is not None
         return math.sqrt(self.effect.effect_variance + float(self.effect.chance_variances.mean()))
@@ -668,11 +673,11 @@ class ModelTrendTable(ReportSection[RunSeries]):
             for c in several
             if c.effect is not None and not math.isnan(c.effect.expected_flips_between_runs)
         ]
-        for course in sorted(flips, key=lambda c: c.effect.p_of_task_effects if c.effect else 1.0)[
-            :1
-        ]:
+        for course in sorted(
+            flips, key=lambda c: c.effect.p_of_run_effects_on_tasks if c.effect else 1.0
+        )[:1]:
             assert course.effect is not None
-            effect, p = course.effect, course.effect.p_of_task_effects
+            effect, p = course.effect, course.effect.p_of_run_effects_on_tasks
             flipping = p <= alpha / len(flips)
             if not flipping and effect.p <= alpha:
                 continue
@@ -690,12 +695,14 @@ class ModelTrendTable(ReportSection[RunSeries]):
             )
             yield (FLIPS_BEYOND_SAMPLING_WARNING if flipping else SAMPLING_FLIPS_NOTE)(
                 model=course.name, tasks=tasks, between=between, within=within,
-                p=f"p {p_sign_and_number_text(MonteCarloP(p, course.p_error))}",
+                p=f"p {p_sign_and_number_text(MonteCarloP(p, course.run_effect_p_standard_error))}",
             )  # fmt: skip
-        noisiest = max(several, key=lambda course: course.single_run_deviation, default=None)
+        noisiest = max(
+            several, key=lambda course: course.single_run_standard_deviation, default=None
+        )
         if noisiest is not None:
             z = NormalDist().inv_cdf(1 - alpha / 2)
-            detectable_points = 100 * z * math.sqrt(2) * noisiest.single_run_deviation
+            detectable_points = 100 * z * math.sqrt(2) * noisiest.single_run_standard_deviation
             yield MIN_SIGNIFICANT_DIFFERENCE_NOTE(
                 model=noisiest.name, points=f"{detectable_points:.1f}"
             )
@@ -719,9 +726,10 @@ class ModelTrendTable(ReportSection[RunSeries]):
                 )
         for course in self.records if _is_metric_searched_for_changes(self) else ():
             values = [
-                fact.estimate.value for fact in course.results[course.first_effect_run_index :]
+                fact.estimate.value
+                for fact in course.results[course.effect_estimate_first_run_index :]
             ]
-            lag = run_correlation(np.array(values, dtype=float))
+            lag = lag_1_run_correlation(np.array(values, dtype=float))
             if lag > 2 / len(values) ** 0.5:
                 yield CORRELATED_RUNS_WARNING(model=course.name, lag=lag)
         if old := [
@@ -795,7 +803,8 @@ class ModelTrendTable(ReportSection[RunSeries]):
             subtitle=f"{shared} · {self.study.confidence.words()}", x_title="run",
             y_title=metric.name + {"$": " ($)", "s": " (s)"}.get(unit, ""), log_x=False,
             shares=unit == "share", y_domain=(0, 1) if unit == "share" else None,
-            marked=range(1, runs + 1, max(1, runs * min(len(self.records), 5) // _MAX_POINTS)),
+            marked=range(1, runs + 1,
+                max(1, runs * min(len(self.records), 5) // _MAX_RUNS_DRAWN_AS_POINTS)),
         )  # fmt: skip
         # The chart labels runs with their days if all models ran once per day on the same days.
         days: dict[float, set[str]] = {}
@@ -837,7 +846,7 @@ class TrendRunner(CommandRunner, TrendOptions):
     def read_analysis(self, options: SharedOptions, read: ReadCountsFunction) -> Analysis:
         confidence = options.confidence
         _ = confidence.method
-        raise_for_first_true_condition("contradicting-options", (
+        raise_parameter_error_if_any("contradicting-options", (
             self.acknowledge is not None and not self.fail,
             OptionWithValue("--acknowledge"), "this option needs a verdict on the newest runs",
             (SuggestedFix({"--fail": True}, "adds --fail"), SuggestedFix({"--acknowledge": None})),
@@ -866,9 +875,12 @@ class TrendRunner(CommandRunner, TrendOptions):
         request = replace(options.request, cluster=confidence.cluster, attempts=attempts)
         history = read_history_as_series_per_run(read, request, files=options.files)
         history = drop_incomplete_and_skipped_runs(history, self.skip_run)
-        counts = with_known_amount(history, metric.definition.required_attempt_data)
+        counts = with_attempts_of_known_amount(history, metric.definition.required_attempt_data)
         return Analysis(
-            counts, (metric,), confidence.for_metrics((metric,)), options.comparison_options
+            counts,
+            (metric,),
+            confidence.with_methods_for_metrics((metric,)),
+            options.comparison_options,
         )
 
     def report(self, study: Analysis) -> Report:
@@ -935,7 +947,7 @@ class TrendRunner(CommandRunner, TrendOptions):
 def _adjust_p_values(courses: Sequence[RunSeries]) -> list[RunSeries]:
     tested = iter(holm([course.effect.p for course in courses if course.effect]).tolist())
     return [
-        replace(course, run_effect_p_adjusted=MonteCarloP(p, course.p_error))
+        replace(course, run_effect_p_adjusted=MonteCarloP(p, course.run_effect_p_standard_error))
         if course.effect and (p := next(tested)) is not None else course
         for course in courses
     ]  # fmt: skip
@@ -1012,7 +1024,7 @@ def _log_amount_statistics(
 ) -> tuple[Floats, Floats, tuple[Ints, Ints]]:
     """Prepare the data for the search for changes of costs.
 
-    Returns the two arrays of `mean_log_amounts_and_variances`, and two matrices with one row per
+    Returns the two arrays of `run_mean_logs_and_variances`, and two matrices with one row per
     run and one column per task. The matrices contain the number of amounts, and the number of
     amounts above the median of the task. Amounts of 0 are left out, because 0 has no logarithm.
     """
@@ -1022,7 +1034,7 @@ def _log_amount_statistics(
     logs, cells = np.log(value), len(attempts.cell_offsets) - 1
     task_of = np.zeros(cells, dtype=np.int64)
     task_of[setup.cell_indices] = np.arange(setup.cell_indices.shape[1])
-    above = are_above_dividing_amounts(task_of[cell], value, count)
+    above = are_amounts_above_task_divider(task_of[cell], value, count)
     n, total, squares, high = (
         np.bincount(cell, count * weight, cells)[setup.cell_indices]
         for weight in (np.ones(len(logs)), logs, logs**2, above)
@@ -1030,4 +1042,4 @@ def _log_amount_statistics(
     has_amounts = n.any(axis=0)
     sizes = n[:, has_amounts].astype(np.int64), high[:, has_amounts].astype(np.int64)
     sums: list[Floats] = [table[:, has_amounts].astype(np.float64) for table in (total, squares)]
-    return *mean_log_amounts_and_variances(sizes[0], *sums), sizes
+    return *run_mean_logs_and_variances(sizes[0], *sums), sizes

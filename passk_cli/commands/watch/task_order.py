@@ -16,7 +16,7 @@ from passk_cli.suggested_fix import OptionWithValue, Placeholder, SuggestedFix
 
 # The order of the tasks comes from a list that the user provides, or from the dataset in the files.
 LIST, DATASET = "list", "dataset"
-AttemptCountByTaskAndModel = Mapping[str, Mapping[str, int]]
+MadeAttemptCountByTaskAndModel = Mapping[str, Mapping[str, int]]
 
 
 def parse_order(value: Any) -> tuple[str, ...]:
@@ -52,24 +52,24 @@ class RunProgress(NamedTuple):
 
 
 @dataclass(frozen=True)
-class InterimLookTaskOrder:
+class InterimLookCountingOrder:
     """The order in which interim looks count the tasks.
 
     task_names : names of the tasks in order. With COMPLETION_ORDER, only the tasks that earlier
         looks counted.
-    last_attempt_position_by_task : maps each task to the position of its last attempt in the files;
-        empty without COMPLETION_ORDER.
+    last_attempt_file_position_by_task : maps each task to the position of its last attempt in the
+        files; empty without COMPLETION_ORDER.
     """
 
     task_names: Sequence[str]
     order_source: str
-    last_attempt_position_by_task: Mapping[str, float] = field(default_factory=dict)
+    last_attempt_file_position_by_task: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def from_options(
         cls, names: Sequence[str], counts: Counts, quarantine: Collection[str],
         total_tasks: int | None, attempts: int | None = None,
-    ) -> InterimLookTaskOrder:  # fmt: skip
+    ) -> InterimLookCountingOrder:  # fmt: skip
         """Use the order of --order or, without this option, the order of the dataset in the files.
 
         attempts : planned attempts per task, or None to check only that an order is known.
@@ -78,7 +78,7 @@ class InterimLookTaskOrder:
         if names == (COMPLETION_ORDER,):
             return cls((), COMPLETION_ORDER)
         order = cls(
-            *((names, LIST) if names else (counts.read_facts.randomly_ordered_tasks, DATASET))
+            *((names, LIST) if names else (counts.read_facts.tasks_in_random_draw_order, DATASET))
         )
         if not order.task_names:
             plan = dict[str, Any]()
@@ -117,7 +117,7 @@ class InterimLookTaskOrder:
 
     def progress(
         self,
-        attempts_made: AttemptCountByTaskAndModel,
+        attempts_made: MadeAttemptCountByTaskAndModel,
         models: Collection[str],
         attempts: int,
         total_tasks: int,
@@ -133,7 +133,8 @@ class InterimLookTaskOrder:
             tasks = (
                 *tasks,
                 *sorted(
-                    new_tasks, key=lambda task: self.last_attempt_position_by_task.get(task, 0.0)
+                    new_tasks,
+                    key=lambda task: self.last_attempt_file_position_by_task.get(task, 0.0),
                 ),
             )
         is_complete = [task in complete for task in tasks[:total_tasks]]
@@ -141,7 +142,7 @@ class InterimLookTaskOrder:
         return RunProgress(tasks[:total_tasks], countable, sum(is_complete[countable:]))
 
     def refuse_unplanned_attempts(
-        self, attempts_made: AttemptCountByTaskAndModel, attempts: int
+        self, attempts_made: MadeAttemptCountByTaskAndModel, attempts: int
     ) -> None:
         """Raise a DataError for a task that is not in the order or has too many attempts."""
         for task, by_model in attempts_made.items():
@@ -163,7 +164,7 @@ class InterimLookTaskOrder:
 
 def attempt_counts_by_task_and_model(
     counts: Counts, models: Collection[str]
-) -> AttemptCountByTaskAndModel:
+) -> MadeAttemptCountByTaskAndModel:
     """Map each task to the number of attempts by each model.
 
     The numbers include attempts without an outcome.
@@ -181,7 +182,7 @@ def attempt_counts_by_task_and_model(
     return by_task
 
 
-def last_attempt_positions(counts: Counts, models: Collection[str]) -> Mapping[str, float]:
+def last_attempt_file_positions(counts: Counts, models: Collection[str]) -> Mapping[str, float]:
     """Map each task to the position of its last attempt in the files, if positions are known."""
     lines, last = counts.attempts.get("attempt"), dict[str, float]()
     if lines is None:

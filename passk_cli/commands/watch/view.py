@@ -31,14 +31,14 @@ from passk_cli.commands.watch.interim_looks import (
 from passk_cli.commands.watch.task_order import (
     DATASET,
     LIST,
-    InterimLookTaskOrder,
+    InterimLookCountingOrder,
     RunProgress,
     attempt_counts_by_task_and_model,
-    last_attempt_positions,
+    last_attempt_file_positions,
 )
 from passk_cli.commands.watch.watched_run import WatchedRun
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, PasskError, raise_for_first_true_condition
+from passk_cli.errors import DataError, ParameterError, PasskError, raise_parameter_error_if_any
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import resolved_file_paths
 from passk_cli.inference.alpha_spending import confidence_level_at_boundary
@@ -49,8 +49,8 @@ from passk_cli.report.data_types import (
     AnswerSentence,
     Column,
     OptionHint,
+    ProvisionalGateResult,
     Report,
-    ResultReplacingChecks,
     Table,
 )
 from passk_cli.report.phrases import number_range, plural
@@ -133,7 +133,7 @@ TASKS_LACK_ATTEMPTS_NOTE = DiagnosticType(
     " changes the plan and needs a new looks file.",
     example="note[short-of-plan]: 1 task is not counted, with only 3 of 4 planned attempts",
 )  # fmt: skip
-WAITING_FOR_TASK_NOTE = DiagnosticType(
+TASKS_WAIT_FOR_EARLIER_TASK_NOTE = DiagnosticType(
     "waiting-for-task", NOTE,
     "{behind:complete task} {behind:waits|wait} for task {task}, which comes earlier in the order",
     meaning="An interim look counts only the tasks before the first incomplete task in the order."
@@ -224,7 +224,7 @@ class WatchedRuleTable(RuleTable):
         }  # fmt: skip
 
     @property
-    def progress_line(self) -> str:
+    def follow_status_line(self) -> str:
         numbers = [
             f"{line.result.name} {number.value:.3f} [{number.low:.3f}, {number.high:.3f}]"
             for line in self.records
@@ -274,7 +274,7 @@ class WatchedRuleTable(RuleTable):
                 short=len(short), made=few, attempts=plan.attempts_per_task
             )
         if progress.waiting_complete_task_count and not self.outcome:
-            yield WAITING_FOR_TASK_NOTE(
+            yield TASKS_WAIT_FOR_EARLIER_TASK_NOTE(
                 behind=progress.waiting_complete_task_count,
                 task=progress.tasks_in_counting_order[progress.complete_task_count_from_start],
             )
@@ -304,7 +304,7 @@ class WatchedRuleTable(RuleTable):
             replace(self.study, signature_entries=self.signature_entries()), [self]
         )
         waiting = not self.outcome and not any(line.verdict == ERROR for line in self.records)
-        result = ResultReplacingChecks("not yet", 5) if waiting else None
+        result = ProvisionalGateResult("not yet", 5) if waiting else None
         return replace(
             report, checks=self.checks, make_changed_tasks=self.changed_tasks, provisional=result
         )
@@ -352,7 +352,7 @@ class WatchRunner(CommandRunner, WatchOptions):
             ]
             source = entry.values["runs"] if source is None else source
             values = {**suite_options, **overrides}
-        raise_for_first_true_condition("contradicting-options", (
+        raise_parameter_error_if_any("contradicting-options", (
             given.rules is None and given.suite is not None,
             OptionWithValue("--suite", given.suite),
             "this option selects a suite of a rules file, but no rules file is given",
@@ -372,7 +372,7 @@ class WatchRunner(CommandRunner, WatchOptions):
             quarantine = tuple(flaky.task for flaky in entry.suite.active_quarantine)
             question = replace(question, quarantine=quarantine, skipped_rules=tuple(skipped))
         question.gate_runner(options).require_rules()
-        raise_for_first_true_condition(
+        raise_parameter_error_if_any(
             "contradicting-options",
             (question.follow and options.is_readable_only_once, OptionWithValue("--follow"),
              "passk cannot read a pipe twice; name a file", ()),
@@ -406,7 +406,7 @@ class WatchRunner(CommandRunner, WatchOptions):
                 table = self._make_due_looks(options, read, path)
                 if not table.report.provisional:
                     return table.report
-                words = table.progress_line
+                words = table.follow_status_line
             except DataError as error:
                 if error.name in _FINAL_ERRORS:
                     raise
@@ -428,7 +428,7 @@ class WatchRunner(CommandRunner, WatchOptions):
 
         gate = self.gate_runner(options)
         study = gate.read_analysis(options, read_run)
-        order = InterimLookTaskOrder.from_options(
+        order = InterimLookCountingOrder.from_options(
             self.order, study.counts, self.quarantine, self.planned, self.attempts
         )
         if study.baseline is None:
@@ -449,10 +449,10 @@ class WatchRunner(CommandRunner, WatchOptions):
         )
         if order.order_source == COMPLETION_ORDER:
             counts_by_line = read_run(replace(gate.request(options), attempts=("line",)))
-            order = InterimLookTaskOrder(
+            order = InterimLookCountingOrder(
                 looks.counted_task_names,
                 COMPLETION_ORDER,
-                last_attempt_positions(counts_by_line, models),
+                last_attempt_file_positions(counts_by_line, models),
             )
         attempts_made = attempt_counts_by_task_and_model(sides.counts, models)
         order.refuse_unplanned_attempts(attempts_made, self.attempts)
@@ -479,7 +479,7 @@ class WatchRunner(CommandRunner, WatchOptions):
         )  # fmt: skip
 
     def require_sufficient_data(self, options: SharedOptions, counts: Counts) -> None:
-        InterimLookTaskOrder.from_options(self.order, counts, self.quarantine, self.planned)
+        InterimLookCountingOrder.from_options(self.order, counts, self.quarantine, self.planned)
 
     def gate_runner(self, options: SharedOptions) -> GateRunner:
         """A runner of passk gate with the same rules, in which baseline tasks may be missing.

@@ -12,8 +12,8 @@ from passk_cli.commands.gate.rules import Minimum, RelativeLimit
 from passk_cli.commands.gate.runner import GateRunner
 from passk_cli.commands.watch.interim_looks import InterimLook, WatchPlan, outcome_digest
 from passk_cli.commands.watch.task_order import (
-    AttemptCountByTaskAndModel,
-    InterimLookTaskOrder,
+    InterimLookCountingOrder,
+    MadeAttemptCountByTaskAndModel,
     RunProgress,
 )
 from passk_cli.errors import DataError
@@ -39,7 +39,7 @@ _FORECAST_PRIOR_DEVIATION = 0.1
 _FORECAST_INTERVAL_LEVEL = 0.95
 
 
-def judgement_key(line: Judgement) -> str:
+def judgement_subject_and_rule_text(line: Judgement) -> str:
     return f"{line.subject_name}: {line.rule_text}"
 
 
@@ -50,8 +50,8 @@ class WatchedRun:
     gate_runner: GateRunner
     study: Analysis
     plan: WatchPlan
-    order: InterimLookTaskOrder
-    attempts_made: AttemptCountByTaskAndModel
+    order: InterimLookCountingOrder
+    attempts_made: MadeAttemptCountByTaskAndModel
 
     @property
     def models(self) -> frozenset[str]:
@@ -107,7 +107,7 @@ class WatchedRun:
         )
         if math.isfinite(limit):
             lines = self.judge_first_tasks(tasks, confidence_level_at_boundary(limit)).judgements
-            verdicts = {judgement_key(line): line.verdict for line in lines}
+            verdicts = {judgement_subject_and_rule_text(line): line.verdict for line in lines}
         look = InterimLook(tasks, outcome_digest(self.counts_of_first_tasks(tasks)), verdicts)
         return replace(look, chance=self.decision_chance([*looks, look])) if forecast else look
 
@@ -124,7 +124,7 @@ class WatchedRun:
         part = self.judge_first_tasks(tasks, _FORECAST_INTERVAL_LEVEL)
         for line in part.judgements:
             number, limit = line.result.estimate, line.limit or 0.0
-            if judgement_key(line) in decided:
+            if judgement_subject_and_rule_text(line) in decided:
                 continue
             if (
                 number.value is None
@@ -134,7 +134,7 @@ class WatchedRun:
             ):
                 return None
             away = number.value - limit
-            if not isinstance(self.gate_runner.active_rules[line.rule_index], Minimum):
+            if not isinstance(self.gate_runner.active_rules[line.rule_index_in_gate], Minimum):
                 away = parse_metric(line.result.name).better_sign * number.value + limit
             error = (
                 (number.high - number.low)
@@ -185,13 +185,17 @@ class WatchedRun:
             )
             parts[place] = self.judge_first_tasks(tasks, level)
         last = len(looks) - 1
-        lines = {(place, judgement_key(line)): line for place, part in parts.items()
+        lines = {(place, judgement_subject_and_rule_text(line)): line for place,
+            part in parts.items()
                  for line in part.judgements}  # fmt: skip
-        names = dict.fromkeys((*decided, *map(judgement_key, parts[last].judgements)))
+        names = dict.fromkeys(
+            (*decided, *map(judgement_subject_and_rule_text, parts[last].judgements))
+        )
         rows = sorted((lines[decided.get(name, last), name] for name in names),
-                      key=lambda line: line.rule_index)  # fmt: skip
+                      key=lambda line: line.rule_index_in_gate)  # fmt: skip
         return replace(parts[last], judgements=[
-            line if judgement_key(line) in decided or line.verdict not in (PASS, FAIL, UNDECIDED)
+            line if judgement_subject_and_rule_text(line) in decided
+            or line.verdict not in (PASS, FAIL, UNDECIDED)
             else replace(line, verdict=UNDECIDED, reason="",
                          fails_gate=line.fails_gate and line.verdict == UNDECIDED)
             for line in rows

@@ -97,7 +97,7 @@ MISSING_COSTS_BOUNDED_WARNING = DiagnosticType(
     example="warning[missing-costs-bounded]: 28 attempts without a cost may have used any amount:"
     " glm 28 of 75 (9 passed, 19 failed; timeout 1)",
 )  # fmt: skip
-MISSING_COSTS_KEPT_NOTE = DiagnosticType(
+MISSING_COSTS_IN_HISTORY_NOTE = DiagnosticType(
     "missing-costs-kept", NOTE,
     "the history records no {noun} for {attempts:attempt}: {models}",
     "choose how missing amounts count when you run passk trend",
@@ -110,7 +110,7 @@ MISSING_COSTS_KEPT_NOTE = DiagnosticType(
     " passed, 19 failed; timeout 1); choose how missing amounts count when you run passk trend",
 )  # fmt: skip
 _MESSAGE_BY_COST_POLICY = {
-    KEEP_MISSING: MISSING_COSTS_KEPT_NOTE,
+    KEEP_MISSING: MISSING_COSTS_IN_HISTORY_NOTE,
     "drop": MISSING_COSTS_DROPPED_WARNING,
     "mean": MISSING_COSTS_ESTIMATED_WARNING,
     BOUNDS: MISSING_COSTS_BOUNDED_WARNING,
@@ -125,7 +125,7 @@ MODEL_COSTS_ALL_ZERO_WARNING = DiagnosticType(
     example="warning[unpriced-models]: every attempt by local-llama costs 0, probably because the"
     " price is unknown; --price FILE computes costs from tokens",
 )  # fmt: skip
-UNCOUNTED_AMOUNTS_WARNING = DiagnosticType(
+MODEL_AMOUNTS_ALL_ZERO_WARNING = DiagnosticType(
     "uncounted-amounts", WARNING,
     "the files contain 0 as the {noun} of every attempt by {models:and}, probably because the"
     " harness did not record this amount",
@@ -136,7 +136,7 @@ UNCOUNTED_AMOUNTS_WARNING = DiagnosticType(
     example="warning[uncounted-amounts]: the files contain 0 as the duration of every attempt by"
     " codex, probably because the harness did not record this amount",
 )  # fmt: skip
-SOME_MODEL_COSTS_ZERO_WARNING = DiagnosticType(
+SOME_ATTEMPT_COSTS_ZERO_WARNING = DiagnosticType(
     "zero-costs", WARNING,
     "{attempts:attempt} {attempts:costs|cost} 0, but other attempts by the same model cost more:"
     " {models}",
@@ -189,7 +189,7 @@ OTHER_COST_COLUMNS_NOTE = DiagnosticType(
     example="note[other-costs]: passk reads cost from agent_cost, which does not include user_cost;"
     " --field 'cost=agent_cost+user_cost' adds all columns",
 )  # fmt: skip
-NON_MODEL_COSTS_UNKNOWN_NOTE = DiagnosticType(
+NON_MODEL_COSTS_NOT_IN_FILES_NOTE = DiagnosticType(
     "unknown-costs", NOTE,
     "the {noun} includes only the model; the files do not contain the {noun} of {others}",
     meaning="A simulated user or an LLM judge also costs money, but the files contain only the cost"
@@ -248,7 +248,7 @@ COST_FROM_TOKENS_NOTE = DiagnosticType(
 
 
 @dataclass
-class _AttemptsWithProperty:
+class _ModelCountsOfProperty:
     """How many attempts by a model have a property, such as a missing cost.
 
     total : the number of all attempts by the model.
@@ -334,7 +334,7 @@ def _describe_missing_by_model(
     reasons = _failure_reason_counts_by_model(query, role, "value IS NULL")
     sums = _sum_cells_by_model(counts, counts.n, lost, passed)
     shares = {
-        name: _AttemptsWithProperty(total, number, passes, reasons.get(name, {}))
+        name: _ModelCountsOfProperty(total, number, passes, reasons.get(name, {}))
         for name, (total, number, passes) in sums.items()
     }
     most = sorted(shares.items(), key=lambda pair: -pair[1].attempts_with_property)
@@ -346,7 +346,9 @@ def _failure_reason_counts_by_model(
 ) -> dict[str, Counter[str]]:
     role_columns = {c for batch in query.statement.batches for c in batch.roles.columns().values()}
     columns = [
-        name for name in _FAILURE_REASON_COLUMNS if name in query.data_columns - role_columns
+        name
+        for name in _FAILURE_REASON_COLUMNS
+        if name in query.column_names_of_all_batches - role_columns
     ]
     reasons: dict[str, Counter[str]] = {}
     if columns:
@@ -394,7 +396,7 @@ def _amount_messages(
 ) -> Iterator[Diagnostic]:
     request, batches = query.statement.request, query.statement.batches
     for role, attempts in amounts.items():
-        yield from _zero_amount_messages(counts, role, attempts, query)
+        yield from _zero_attempt_amount_messages(counts, role, attempts, query)
     if "cost" in amounts:
         yield from _billed_cached_answer_messages(counts, query)
     if query.kept_duplicate is not None:
@@ -411,7 +413,7 @@ def _amount_messages(
             )
 
 
-def _zero_amount_messages(
+def _zero_attempt_amount_messages(
     counts: Counts, role: str, attempts: AttemptValuesByCell, query: AttemptFactQueries
 ) -> Iterator[Diagnostic]:
     """The messages about models with attempts that have an amount of 0, such as a cost of 0."""
@@ -419,7 +421,7 @@ def _zero_amount_messages(
     parts = (attempts.count * number, attempts.count * zero, attempts.pass_count * zero)
     cells = (np.bincount(attempts.row_cell_indices, part, len(counts.n)) for part in parts)
     shares = {
-        name: _AttemptsWithProperty(*numbers)
+        name: _ModelCountsOfProperty(*numbers)
         for name, numbers in _sum_cells_by_model(counts, *cells).items()
     }
     pairs = [pair for pair in shares.items() if pair[1].attempts_with_property]
@@ -430,18 +432,20 @@ def _zero_amount_messages(
     if free and role == "cost":
         yield MODEL_COSTS_ALL_ZERO_WARNING(models=free)
     elif free and role != "tokens_cached":
-        yield UNCOUNTED_AMOUNTS_WARNING(
+        yield MODEL_AMOUNTS_ALL_ZERO_WARNING(
             noun=AMOUNT_NOUNS[role].removeprefix("count of "), models=free
         )
     if role != "cost" or not partly_free:
         return
-    if cached := next((name for name in _CACHE_FLAG_COLUMNS if name in query.data_columns), None):
+    if cached := next(
+        (name for name in _CACHE_FLAG_COLUMNS if name in query.column_names_of_all_batches), None
+    ):
         # Attempts with a cached answer are excluded, because a cached answer is free.
         new = "value = 0 AND coalesce(lower(column0), '') NOT IN ('true', '1')"
         select = "name, count(*), count(*) FILTER (verdict = 1)"
         rows_of = query.select_grouped_attempt_values(select, new, role, [cached])
         partly_free = {
-            m: _AttemptsWithProperty(partly_free[m].total, n, c)
+            m: _ModelCountsOfProperty(partly_free[m].total, n, c)
             for m, n, c in rows_of
             if m in partly_free
         }
@@ -451,7 +455,7 @@ def _zero_amount_messages(
         for model, share in partly_free.items()
     ]
     if words:
-        yield SOME_MODEL_COSTS_ZERO_WARNING(
+        yield SOME_ATTEMPT_COSTS_ZERO_WARNING(
             attempts=sum(share.attempts_with_property for share in partly_free.values()),
             models=words,
         )
@@ -468,7 +472,9 @@ def _sum_cells_by_model(counts: Counts, *cells: Any) -> dict[str, Any]:
 def _billed_cached_answer_messages(
     counts: Counts, query: AttemptFactQueries
 ) -> Iterator[Diagnostic]:
-    cached = next((name for name in _CACHE_FLAG_COLUMNS if name in query.data_columns), None)
+    cached = next(
+        (name for name in _CACHE_FLAG_COLUMNS if name in query.column_names_of_all_batches), None
+    )
     if cached is None:
         return
     repeated = "value > 0 AND lower(column0) IN ('true', '1')"
@@ -477,11 +483,12 @@ def _billed_cached_answer_messages(
     )
     totals = {model: n for model, (n,) in _sum_cells_by_model(counts, counts.n).items()}
     if rows:
-        billed = "billed_cost" if "billed_cost" in query.data_columns else ""
+        billed = "billed_cost" if "billed_cost" in query.column_names_of_all_batches else ""
         yield CACHED_ANSWERS_BILLED_WARNING(
             attempts=sum(times for _, times, _ in rows),
             models=[
-                _AttemptsWithProperty(totals[m], times, passed).text(m) for m, times, passed in rows
+                _ModelCountsOfProperty(totals[m], times, passed).text(m)
+                for m, times, passed in rows
             ],
             billed=billed,
             condition="" if billed else f"NOT {cached}",
@@ -519,7 +526,7 @@ def _amount_column_reading_messages(
         parts = amount_addends(role, column, kinds)
         # If each row contains several attempts as lists, the entries of a list of amounts belong to
         # different attempts and are not added up.
-        lists = batch.roles.row_type == "lists"
+        lists = batch.roles.kind_of_rows == "lists"
         list_columns = [] if lists else [name for name, _ in parts if is_list_column(name, kinds)]
         how = [f"the sum of {name}" if name in list_columns else name for name, _ in parts]
         how = [f"{text}{unit}" for text, (_, unit) in zip(how, parts, strict=True)]
@@ -534,7 +541,7 @@ def _amount_column_reading_messages(
             unit = "" if AMOUNT_UNITS[role][0] in role else AMOUNT_UNITS[role][0]
             yield AMOUNT_COLUMNS_NOTE(role=role, unit=unit, how=" + ".join(how))
         for name, _ in parts if is_named else ():
-            if other_unit := _conflicting_unit(role, name):
+            if other_unit := _conflicting_unit_in_column_name(role, name):
                 yield NAME_CONTRADICTS_UNIT_WARNING(
                     column=name, other=other_unit, unit=AMOUNT_UNITS[role][0]
                 )
@@ -556,12 +563,12 @@ def _amount_column_reading_messages(
                     all="+".join([column, *other_columns]),
                 )  # fmt: skip
             elif form is not None and form.cost_causes_besides_model and len(parts) == 1:
-                yield NON_MODEL_COSTS_UNKNOWN_NOTE(
+                yield NON_MODEL_COSTS_NOT_IN_FILES_NOTE(
                     noun=AMOUNT_NOUNS[role], others=form.cost_causes_besides_model
                 )
 
 
-def _conflicting_unit(role: str, column: str) -> str:
+def _conflicting_unit_in_column_name(role: str, column: str) -> str:
     words = {*normalized_column_name(column.rpartition(".")[2]).split("_")}
     unit, short = (
         AMOUNT_UNITS[role],

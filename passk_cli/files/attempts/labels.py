@@ -19,7 +19,7 @@ from passk_cli.files.attempts.query import (
     LABEL_MATCH_SQL,
     AttemptFactQueries,
     attempt_values_sql,
-    cells_as_table,
+    cell_identifying_columns,
 )
 from passk_cli.files.database import quote_text
 from passk_cli.files.request import KEEP_MISSING, MORE_LABELS_FIX, Conversion, Request
@@ -56,7 +56,7 @@ BORROWED_JUDGE_ERRORS_WARNING = DiagnosticType(
 )  # fmt: skip
 
 
-def read_labels_into_table(
+def write_labels_to_parquet_file(
     request: Request, data: Any, folder: Path, read: Callable[[Any, Request], Any]
 ) -> None:
     """Write the labels to a Parquet table in a folder.
@@ -236,7 +236,7 @@ def unlabelled_attempts(query: AttemptFactQueries, counts: Counts) -> tuple[Unla
     """
     statement = query.statement
     request, groups = statement.request, statement.groups
-    query.con.register("cells_", cells_as_table(counts))
+    query.con.register("cells_", cell_identifying_columns(counts))
     of = ", ".join(["name", *groups])
     stratum = f"PARTITION BY {of}, verdict, most ORDER BY key"
     values = attempt_values_sql(

@@ -25,14 +25,14 @@ from passk_cli.files.request import Request, matches_pattern
 from passk_cli.suggested_fix import OptionWithValue, SuggestedFix
 from passk_cli.toml import read_toml
 
-# _ROLE_BY_PRICE_KEY maps each key in a price table to the role of the column that contains the
-# tokens.
-_ROLE_BY_PRICE_KEY = {"input": "tokens_in", "output": "tokens_out", "cached": "tokens_cached"}
+# _TOKEN_ROLE_BY_PRICE_KEY maps each key in a price table to the role of the column that contains
+# the tokens.
+_TOKEN_ROLE_BY_PRICE_KEY = {"input": "tokens_in", "output": "tokens_out", "cached": "tokens_cached"}
 _PRICE_EXAMPLE_TEXT = 'for example ["gpt-5*"] input = 1.25, output = 10, cached = 0.125'
 
 
 @dataclass(frozen=True)
-class Price:
+class PricesPerMillionTokens:
     """The prices of a model, in dollars per million tokens.
 
     cached : the price of cached input tokens, or None if cached tokens cost as much as other input
@@ -44,13 +44,13 @@ class Price:
     cached: float | None = None
 
 
-def parse_prices(value: Any) -> Mapping[str, Price]:
+def parse_prices(value: Any) -> Mapping[str, PricesPerMillionTokens]:
     """Read a TOML file or a mapping, and map each model name or pattern to a price.
 
     Errors: ParameterError for an invalid entry. The error names the entry.
 
     >>> parse_prices({"gpt-*": {"input": 1.25, "output": 10}})
-    {'gpt-*': Price(input=1.25, output=10.0, cached=None)}
+    {'gpt-*': PricesPerMillionTokens(input=1.25, output=10.0, cached=None)}
     """
     (value,) = value if isinstance(value, list) else (value,)
     place, tables = "prices", value
@@ -65,17 +65,20 @@ def parse_prices(value: Any) -> Mapping[str, Price]:
             f" {_PRICE_EXAMPLE_TEXT}",
                              name="bad-price")  # fmt: skip
     where = "price of {!r}" if tables is value else f"{place}: [{{}}]"
-    return {str(model): _parse_price(where.format(model), price) for model, price in tables.items()}
+    return {
+        str(model): _parse_prices_per_million_tokens(where.format(model), price)
+        for model, price in tables.items()
+    }
 
 
-def _parse_price(place: str, table: Any) -> Price:
-    if isinstance(table, Price):
+def _parse_prices_per_million_tokens(place: str, table: Any) -> PricesPerMillionTokens:
+    if isinstance(table, PricesPerMillionTokens):
         return table
     wrong = [] if isinstance(table, Mapping) else [f"{table!r} is not a price"]
     numbers: dict[str, float] = {}
     for name, number in table.items() if isinstance(table, Mapping) else ():
         is_number = isinstance(number, int | float) and not isinstance(number, bool)
-        if name not in _ROLE_BY_PRICE_KEY or not is_number or not 0 <= number < math.inf:
+        if name not in _TOKEN_ROLE_BY_PRICE_KEY or not is_number or not 0 <= number < math.inf:
             wrong.append(f"{name} = {number}")
         else:
             numbers[name] = float(number)
@@ -86,7 +89,7 @@ def _parse_price(place: str, table: Any) -> Price:
             f" {_PRICE_EXAMPLE_TEXT}",
             name="bad-price",
         )
-    return Price(**numbers)
+    return PricesPerMillionTokens(**numbers)
 
 
 def require_prices(request: Request, models: Sequence[str]) -> None:
@@ -116,7 +119,7 @@ def require_prices(request: Request, models: Sequence[str]) -> None:
         )
 
 
-def cost_sql(prices: Mapping[str, Price], model: str) -> str:
+def cost_sql(prices: Mapping[str, PricesPerMillionTokens], model: str) -> str:
     """SQL that computes the cost of an attempt in dollars from the token counts of the attempt.
 
     The SQL returns NULL if an attempt has no token counts. An exact model name takes precedence

@@ -62,7 +62,7 @@ class AttemptFactQueries:
     kept_duplicate: str | None
 
     @property
-    def data_columns(self) -> set[str]:
+    def column_names_of_all_batches(self) -> set[str]:
         return {name for batch in self.statement.batches for name in batch.layout.kinds_by_column}
 
     def select_grouped_attempt_values(
@@ -98,7 +98,7 @@ def with_attempt_facts(query: AttemptFactQueries, counts: Counts) -> Counts:
     Errors: DataError if a value that the request needs is missing or invalid, for example a score.
     duckdb.Error if a query fails.
     """
-    query.con.register("cells_", cells_as_table(counts))
+    query.con.register("cells_", cell_identifying_columns(counts))
     disable_join_reordering(query.con)
     attempts, similarity = {}, query.statement.request.similarity
     for role in query.statement.request.attempts:
@@ -109,12 +109,12 @@ def with_attempt_facts(query: AttemptFactQueries, counts: Counts) -> Counts:
     return replace(counts, attempts=attempts)
 
 
-def with_attempts_made(query: AttemptFactQueries, counts: Counts) -> Counts:
+def counts_with_attempts_made(query: AttemptFactQueries, counts: Counts) -> Counts:
     """Add to the counts the number of attempts that were made, according to the attempt numbers.
 
     This function reads the files again, so call it only if needed.
     """
-    query.con.register("cells_", cells_as_table(counts))
+    query.con.register("cells_", cell_identifying_columns(counts))
     rows: dict[str, Any] = query.con.execute(
         attempt_values_sql(query.statement.with_text_attempts, "attempt", query.kept_duplicate)
         + """
@@ -141,18 +141,18 @@ FROM attempt_values GROUP BY cell"""
     return replace(counts, attempt_number_facts=AttemptsMadeAndLastOutcomes(attempts_made, last))
 
 
-def with_attempt_order_if_known(query: AttemptFactQueries, counts: Counts) -> Counts:
+def counts_with_attempt_order_if_known(query: AttemptFactQueries, counts: Counts) -> Counts:
     """Add the order of the attempts to the counts, if every file contains the order.
 
     The order of attempts comes from attempt numbers, from times, or from the order of entries in a
     list. If a file does not contain the order of its attempts, the counts are returned unchanged.
     """
     roles = [batch.roles for batch in query.statement.batches]
-    are_lists = all(roles_of_batch.row_type == "lists" for roles_of_batch in roles)
+    are_lists = all(roles_of_batch.kind_of_rows == "lists" for roles_of_batch in roles)
     ordered = are_lists or all(roles_of_batch.attempt is not None for roles_of_batch in roles)
     if not ordered or "attempt" in counts.attempts:
         return counts
-    query.con.register("cells_", cells_as_table(counts))
+    query.con.register("cells_", cell_identifying_columns(counts))
     disable_join_reordering(query.con)
     try:
         order = _role_values(query, counts, "line" if are_lists else "attempt")
@@ -212,7 +212,7 @@ def _role_values(query: AttemptFactQueries, counts: Counts, role: str) -> Attemp
     if values is _number_or_verdict_sql and statement.request.missing == "fail":
         # A score is used even if the outcome of the attempt is missing.
         lost = empty & (np.asarray(rows["judged"]) == 0)
-        lowest = statement.request.missing_as_failure_score or 0.0
+        lowest = statement.request.score_for_missing_as_failure or 0.0
         below = lost.any() & (value < lowest) & ~empty
         refuse(
             below, f"a failure would score {lowest:g}, but some scores are lower", "",
@@ -360,7 +360,7 @@ VALUE_SQL_FUNCTION_BY_ROLE: dict[str, Callable[[str, Request], str]] = {
 }
 
 
-def cells_as_table(counts: Counts) -> dict[str, Any]:
+def cell_identifying_columns(counts: Counts) -> dict[str, Any]:
     """The cells of the counts as columns of a DuckDB table: cell, name, group0, …, and task."""
     series = [counts.series[s] for s in counts.series_codes.tolist()]
     columns: dict[str, Any] = {"cell": np.arange(len(series))}

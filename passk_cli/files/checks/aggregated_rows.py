@@ -50,7 +50,7 @@ RATES_AS_OUTCOMES_WARNING = DiagnosticType(
     example="warning[rates-of-several]: accuracy looks like a pass rate over several attempts (n:"
     " 5, 10), but each row would count as one attempt; write the number of passes as a column c",
 )  # fmt: skip
-MAX_POSSIBLE_SCORE_WARNING = DiagnosticType(
+MAX_SCORE_ABOVE_ONE_WARNING = DiagnosticType(
     "partial-scores", WARNING,
     "the highest possible {outcome} is {column} ({values}), so 1 is not a pass",
     meaning="Each row contains a score and the highest possible score.",
@@ -84,7 +84,7 @@ RUNNING_TOTAL_COSTS_WARNING = DiagnosticType(
 )  # fmt: skip
 
 
-def aggregated_row_findings(context: CheckContext) -> Iterator[CheckFinding]:
+def several_results_per_row_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find columns that contain a number of attempts, points or tests per row."""
     profile, outcome = context.profile, context.role_column("outcome")
     if outcome not in profile.columns or context.is_known_format:
@@ -123,10 +123,10 @@ def aggregated_row_findings(context: CheckContext) -> Iterator[CheckFinding]:
             and _are_rates(outcome, scores, numbers)
         ):
             yield CheckFinding(RATES_AS_OUTCOMES_WARNING, True, fields)
-        elif _is_maximum_score(context, name, outcome):
+        elif _is_max_score_column_of_outcome(context, name, outcome):
             full = SuggestedFix({"--threshold": (highest,)}, "counts full scores as passes")
             only = bool(np.nanmin(numbers) == highest)
-            yield CheckFinding(MAX_POSSIBLE_SCORE_WARNING, True, fields, (full,) * only)
+            yield CheckFinding(MAX_SCORE_ABOVE_ONE_WARNING, True, fields, (full,) * only)
 
 
 def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
@@ -144,7 +144,7 @@ def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
     return any(np.allclose(np.round(shares, d), rates, rtol=0, atol=1e-5) for d in (2, 3, 4, 5))
 
 
-def _is_maximum_score(context: CheckContext, name: str, outcome: str) -> bool:
+def _is_max_score_column_of_outcome(context: CheckContext, name: str, outcome: str) -> bool:
     is_maximum_name = column_name_words(name) <= _MAX_POSSIBLE_SCORE_WORDS and column_name_words(
         name
     ) & {
@@ -206,24 +206,24 @@ CHECKS = (
         TEST_COUNTS_AS_OUTCOMES_WARNING, CERTAIN,
         "You did not name the outcome column. The outcome is a whole number named passed or"
         " correct, and there is a column named total or failed.",
-        ("--field outcome=passed==total",), aggregated_row_findings,
+        ("--field outcome=passed==total",), several_results_per_row_findings,
     ),
     ReadingCheck(
         WEIGHTED_ROWS_WARNING, CERTAIN,
         "A column such as count or weight contains whole numbers above 1, and there is one row"
         " per task and outcome.",
-        ("--pool X",), aggregated_row_findings,
+        ("--pool X",), several_results_per_row_findings,
     ),
     ReadingCheck(
         RATES_AS_OUTCOMES_WARNING, CERTAIN,
         "The outcome is a rate, a column such as n or episodes is a number of attempts, and the"
         " product of both is a whole number.",
-        (), aggregated_row_findings,
+        (), several_results_per_row_findings,
     ),
     ReadingCheck(
-        MAX_POSSIBLE_SCORE_WARNING, CERTAIN,
+        MAX_SCORE_ABOVE_ONE_WARNING, CERTAIN,
         "A column such as max_score contains a highest score above 1, and there is no threshold.",
-        ("--threshold X",), aggregated_row_findings,
+        ("--threshold X",), several_results_per_row_findings,
     ),
     ReadingCheck(
         RUNNING_TOTAL_COSTS_WARNING, LIKELY,

@@ -12,7 +12,7 @@ from typing import Any
 from passk_cli.diagnostic import DiagnosticType
 from passk_cli.files.database import TextColumn, quote_name_if_needed, quote_text
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.profile import DataProfile
+from passk_cli.files.reading.profile import RowSampleProfile
 from passk_cli.files.request import RESERVED_OUTPUT_COLUMNS, Request
 from passk_cli.files.roles import (
     ATTEMPT_FACT_ROLES,
@@ -72,14 +72,15 @@ class ReadingCheck:
 
     severity : CERTAIN if passk always stops, LIKELY if passk only prints a warning, or EITHER if
         both can happen.
-    condition_text : a sentence for users about the condition under which passk shows the message.
+    message_condition_sentence : a sentence for users about the condition under which passk shows
+        the message.
     resolving_options : the options that resolve a finding, as users type them.
     findings_function : the function that finds the contradictions.
     """
 
     message_type: DiagnosticType
     severity: str
-    condition_text: str
+    message_condition_sentence: str
     resolving_options: tuple[str, ...]
     findings_function: Callable[[CheckContext], Iterator[CheckFinding]]
 
@@ -90,16 +91,16 @@ class CheckContext:
 
     cell_columns : the columns of a table with one row per cell. A cell contains all attempts by one
         model at one task.
-    read_profile_of_complete_cells : a function for files that are larger than the sample. The
+    profile_all_rows_of_some_cells : a function for files that are larger than the sample. The
         function reads all rows of some cells, and returns a profile of the given columns in these
         rows.
     """
 
-    profile: DataProfile
+    profile: RowSampleProfile
     batches: Sequence[Batch]
     request: Request
     cell_columns: Mapping[str, TextColumn]
-    read_profile_of_complete_cells: Callable[[Sequence[str]], DataProfile] = field(repr=False)
+    profile_all_rows_of_some_cells: Callable[[Sequence[str]], RowSampleProfile] = field(repr=False)
 
     @cached_property
     def sources(self) -> list[Source]:

@@ -11,12 +11,12 @@ from passk_cli.arrays import Floats, Ints
 # The test of evenness uses SHUFFLES shuffles, at most _MOST_CELLS cells and at most _MOST_ROWS
 # rows.
 SHUFFLES, _MOST_CELLS, _MOST_ROWS = 200, 500, 20_000
-MIN_PLANNED_VARYING_CELL_SHARE = 0.2
+MIN_VARYING_CELL_SHARE_IF_PLANNED = 0.2
 _CERTAIN_RATIO, _LIKELY_RATIO, _ENOUGH_CELLS, _FEW_CELLS = 0.35, 0.6, 8, 3
-_MIN_FOLLOWING_ROW_COUNT = 8
+_MIN_NON_FIRST_CELL_ROW_COUNT = 8
 
 
-class Evenness(NamedTuple):
+class ValueEvennessOverCells(NamedTuple):
     """Measures of how evenly the values of a column are distributed over cells.
 
     dispersion_to_shuffled_ratio : the dispersion of the counts divided by the median dispersion of
@@ -25,17 +25,18 @@ class Evenness(NamedTuple):
     is_below_all_shuffles : whether the dispersion is smaller than the dispersion in every shuffle.
     p : the share of the shuffles in which the values are at least as evenly distributed as in the
         data.
-    varying_cell_share : the share of the cells in which the column has several values.
+    cell_share_with_several_values : the share of the cells in which the column has several values.
     cell_count : the number of cells with several rows.
-    single_row_pair_share : the share of the (cell, value) pairs that have exactly one row.
+    single_row_cell_value_pair_share : the share of the (cell, value) pairs that have exactly one
+        row.
     """
 
     dispersion_to_shuffled_ratio: float
     is_below_all_shuffles: bool
     p: float
-    varying_cell_share: float
+    cell_share_with_several_values: float
     cell_count: int
-    single_row_pair_share: float
+    single_row_cell_value_pair_share: float
 
     @property
     def are_values_certainly_planned(self) -> bool:
@@ -45,7 +46,7 @@ class Evenness(NamedTuple):
         )
         return (
             enough
-            and self.varying_cell_share >= MIN_PLANNED_VARYING_CELL_SHARE
+            and self.cell_share_with_several_values >= MIN_VARYING_CELL_SHARE_IF_PLANNED
             and self.dispersion_to_shuffled_ratio < _CERTAIN_RATIO
             and self.is_below_all_shuffles
         )
@@ -59,13 +60,13 @@ class Evenness(NamedTuple):
             and self.dispersion_to_shuffled_ratio < _CERTAIN_RATIO
             and self.p <= 0.05
         )
-        return self.varying_cell_share >= MIN_PLANNED_VARYING_CELL_SHARE and (
+        return self.cell_share_with_several_values >= MIN_VARYING_CELL_SHARE_IF_PLANNED and (
             few
             or (self.dispersion_to_shuffled_ratio < _LIKELY_RATIO and self.is_below_all_shuffles)
         )
 
 
-def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
+def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> ValueEvennessOverCells:
     """Measure how evenly values are distributed over cells, compared with shuffles of the rows.
 
     The dispersion D is the mean of (n − m)² over the (cell, value) pairs that occur. For each pair,
@@ -86,7 +87,7 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
     sizes = np.bincount(cell[cell >= 0], minlength=1)
     is_used = (cell >= 0) & (sizes[np.maximum(cell, 0)] > 1)
     if not is_used.any():
-        return Evenness(1.0, False, 1.0, 0.0, 0, 0.0)
+        return ValueEvennessOverCells(1.0, False, 1.0, 0.0, 0, 0.0)
     _, cell = np.unique(cell[is_used], return_inverse=True)
     ends = np.cumsum(np.bincount(cell))
     cells = min(
@@ -111,7 +112,7 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
             break
     chance = np.array(dispersions)
     occurs = counts > 0
-    return Evenness(
+    return ValueEvennessOverCells(
         observed / max(float(np.median(chance)), 1e-9) if observed > 1e-12 else 0.0,
         bool(observed < chance.min()),
         float(np.mean(chance <= observed)),
@@ -151,7 +152,7 @@ def is_consecutive(cell: Ints, numbers: Floats) -> bool:
     n = np.bincount(np.unique(cell[is_present], return_inverse=True)[1], minlength=1)
     if (
         not np.isfinite(numbers[is_present]).all()
-        or int(is_present.sum()) - len(n) < _MIN_FOLLOWING_ROW_COUNT
+        or int(is_present.sum()) - len(n) < _MIN_NON_FIRST_CELL_ROW_COUNT
     ):
         return False
     order = np.lexsort((numbers[is_present], cell[is_present]))

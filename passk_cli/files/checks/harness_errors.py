@@ -13,9 +13,9 @@ from passk_cli.arrays import Ints
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import LIKELY, CheckContext, CheckFinding, ReadingCheck
 from passk_cli.files.database import quote_text
-from passk_cli.files.reading.profile import DataProfile
+from passk_cli.files.reading.profile import RowSampleProfile
 from passk_cli.files.roles import (
-    ATTEMPT_END_COLUMN_WORDS,
+    ATTEMPT_END_STATUS_COLUMN_WORDS,
     ENDED_WITHOUT_VERDICT_WORDS,
     LANGSMITH_FEEDBACK_PREFIX,
     column_name_words,
@@ -48,11 +48,15 @@ _MODEL_FAILURE_PATTERN = (
     r"assert|expected|\btests?\b|wrong|max\w*.?(?:turn|step|token)|context|syntax"
 )
 _ERROR_FLAG_NAMES = frozenset("parse_error judge_error infra_error timed_out".split())
-# A column with a word in _LOG_WORDS in its name contains program output. Errors in program output
-# are errors of the model.
-_LOG_WORDS = frozenset("stderr stdout traceback trace log logs stack test tests".split())
+# A column with a word in _PROGRAM_OUTPUT_COLUMN_WORDS in its name contains program output. Errors
+# in program output are errors of the model.
+_PROGRAM_OUTPUT_COLUMN_WORDS = frozenset(
+    "stderr stdout traceback trace log logs stack test tests".split()
+)
 # Columns of questions and expected answers contain no errors of the harness.
-_IGNORED_COLUMN_WORDS = _LOG_WORDS | PROBLEM_STATEMENT_WORDS | EXPECTED_ANSWER_WORDS
+_IGNORED_COLUMN_WORDS = (
+    _PROGRAM_OUTPUT_COLUMN_WORDS | PROBLEM_STATEMENT_WORDS | EXPECTED_ANSWER_WORDS
+)
 _READ_CHARACTERS, _MOST_NAMED, _LONGEST_NAMED = 200, 4, 40
 _FAILING_SHARE, _PASS_LIKE_SHARE, _ENOUGH = 0.9, 0.5, 3
 
@@ -119,7 +123,7 @@ def error_findings(context: CheckContext) -> Iterator[CheckFinding]:
     )
 
 
-def _columns_with_errors(profile: DataProfile, names: Sequence[str]) -> list[str]:
+def _columns_with_errors(profile: RowSampleProfile, names: Sequence[str]) -> list[str]:
     patterns = (
         _ANY_TEXT_PATTERN
         if _is_langsmith_error_column(profile, name)
@@ -136,7 +140,7 @@ def _columns_with_errors(profile: DataProfile, names: Sequence[str]) -> list[str
             if any_row]  # fmt: skip
 
 
-def _is_langsmith_error_column(profile: DataProfile, name: str) -> bool:
+def _is_langsmith_error_column(profile: RowSampleProfile, name: str) -> bool:
     return name == "error" and any(
         column.startswith(LANGSMITH_FEEDBACK_PREFIX) for column in profile.columns
     )
@@ -164,7 +168,7 @@ def _failures_with_errors(context: CheckContext, name: str) -> dict[str, list[in
     profile = context.profile
     column, is_ending_column = (
         profile.columns[name],
-        bool(column_name_words(name) & ATTEMPT_END_COLUMN_WORDS),
+        bool(column_name_words(name) & ATTEMPT_END_STATUS_COLUMN_WORDS),
     )
     judged = (profile.task_codes >= 0) & np.isfinite(profile.row_verdicts)
     passing = np.unique(column.codes[judged & (profile.row_verdicts == 1)])
@@ -190,7 +194,7 @@ def _failures_with_errors(context: CheckContext, name: str) -> dict[str, list[in
     return {}
 
 
-def _row_ids_by_error_kind(profile: DataProfile, name: str, pattern: str) -> dict[str, Ints]:
+def _row_ids_by_error_kind(profile: RowSampleProfile, name: str, pattern: str) -> dict[str, Ints]:
     text = profile.columns[name].value_sql
     query = (
         f"SELECT regexp_extract(left({text}, {_READ_CHARACTERS}),"

@@ -11,7 +11,7 @@ import numpy as np
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import CERTAIN, CheckContext, CheckFinding, ReadingCheck
 from passk_cli.files.checks.evenness import column_evenness
-from passk_cli.files.checks.setting_columns import max_plausible_attempt_numbers
+from passk_cli.files.checks.setting_columns import max_plausible_attempt_number_count
 from passk_cli.files.reading.non_result_files import find_duplicate_file
 from passk_cli.files.sources.path_templates import run_label_by_file
 from passk_cli.files.sources.source import Source
@@ -23,7 +23,7 @@ _SUMMARY_FILE_NAME_PATTERN = re.compile(
     r"(summary|leaderboard|aggregated?|aggregates|overall|totals?)([_-]results)?",
     re.I,
 )
-FILES_SHARING_TASKS_WARNING = DiagnosticType(
+FILES_POOLED_PER_MODEL_WARNING = DiagnosticType(
     "files-share-tasks", WARNING,
     "{values} contain attempts by one model at the same tasks, so passk would pool these files",
     meaning="Several files contain attempts by one model at the same tasks, and the file names"
@@ -49,7 +49,7 @@ SUMMARY_FILE_WARNING = DiagnosticType(
 )  # fmt: skip
 
 
-def files_sharing_tasks_findings(context: CheckContext) -> Iterator[CheckFinding]:
+def files_pooled_per_model_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find files that contain the same model and the same tasks, but have names that differ in more
     than numbers.
     """
@@ -59,7 +59,7 @@ def files_sharing_tasks_findings(context: CheckContext) -> Iterator[CheckFinding
         return
     if not any(s.label for s in sources) and not any(b.roles.model for b in batches):
         return
-    counts = [batch for batch in batches if batch.roles.row_type == "counts"]
+    counts = [batch for batch in batches if batch.roles.kind_of_rows == "counts"]
     if counts and (len(counts) < len(batches) or all(source.is_explicit for source in sources)):
         # In a folder, a file of counts may summarize the attempts in other files. The function
         # `summary_file_findings` finds such files.
@@ -68,22 +68,22 @@ def files_sharing_tasks_findings(context: CheckContext) -> Iterator[CheckFinding
     profile = (
         profile
         if profile.is_complete
-        else context.read_profile_of_complete_cells([attempt] if attempt else [])
+        else context.profile_all_rows_of_some_cells([attempt] if attempt else [])
     )
     files: dict[int, list[str]] = {}
     for series, file in {
-        *zip(profile.series_codes.tolist(), profile.file_indices.tolist(), strict=True)
+        *zip(profile.series_codes.tolist(), profile.row_file_indices.tolist(), strict=True)
     }:
         files.setdefault(series, []).append(profile.file_names[file])
     if all(len({re.sub("[0-9]+", "0", name) for name in names}) == 1 for names in files.values()):
         return
     numbers = profile.columns.get(attempt)
-    if numbers and numbers.distinct_count <= max_plausible_attempt_numbers(
+    if numbers and numbers.distinct_count <= max_plausible_attempt_number_count(
         int(np.bincount(profile.cell_codes + 1).max())
     ):
         return
     if not column_evenness(
-        profile.cell_codes, profile.file_indices
+        profile.cell_codes, profile.row_file_indices
     ).are_values_likely_planned or find_duplicate_file(("", s) for s in sources):
         return
     ends = {name.partition(".")[2] for name in map(os.path.basename, profile.file_names)}
@@ -103,7 +103,7 @@ def files_sharing_tasks_findings(context: CheckContext) -> Iterator[CheckFinding
         ways.insert(0, SuggestedFix({}, "keeps them apart as runs", label_by_file=runs))
     ways = [*ways[:1], SuggestedFix({"--pool": ("file",), **again}, "pools them as runs")]
     yield CheckFinding(
-        FILES_SHARING_TASKS_WARNING, True, {"values": sorted(profile.file_names)}, tuple(ways)
+        FILES_POOLED_PER_MODEL_WARNING, True, {"values": sorted(profile.file_names)}, tuple(ways)
     )
 
 
@@ -136,19 +136,19 @@ def summary_file_findings(context: CheckContext) -> Iterator[CheckFinding]:
             continue
         without = SuggestedFix({"--exclude-model": (source.stem,)}, "leaves it out")
         yield CheckFinding(SUMMARY_FILE_WARNING, True, {**fields, **why}, (without,), source.name)
-    counts = [s for b, s in files if b.roles.row_type == "counts" and not s.is_explicit]
-    rows = [s for b, s in files if b.roles.row_type != "counts"]
+    counts = [s for b, s in files if b.roles.kind_of_rows == "counts" and not s.is_explicit]
+    rows = [s for b, s in files if b.roles.kind_of_rows != "counts"]
     if not counts or not rows or any(batch.layout.table_name for batch in context.batches):
         return
     profile = (
         context.profile
         if context.profile.is_complete
-        else context.read_profile_of_complete_cells([])
+        else context.profile_all_rows_of_some_cells([])
     )
 
     def cells(sources: Sequence[Source]) -> set[int]:
         places = [profile.file_names.index(s.name) for s in sources if s.name in profile.file_names]
-        return {*profile.cell_codes[np.isin(profile.file_indices, places)].tolist()} - {-1}
+        return {*profile.cell_codes[np.isin(profile.row_file_indices, places)].tolist()} - {-1}
 
     if shared_cells := cells(counts) & cells(rows):
         yield CheckFinding(
@@ -158,10 +158,10 @@ def summary_file_findings(context: CheckContext) -> Iterator[CheckFinding]:
 
 CHECKS = (
     ReadingCheck(
-        FILES_SHARING_TASKS_WARNING, CERTAIN,
+        FILES_POOLED_PER_MODEL_WARNING, CERTAIN,
         "Several files contain attempts by one model at the same tasks, and the file names differ"
         " in more than numbers.",
-        ("--path '{part}.jsonl' --by part", "--pool file"), files_sharing_tasks_findings,
+        ("--path '{part}.jsonl' --by part", "--pool file"), files_pooled_per_model_findings,
     ),
     ReadingCheck(
         SUMMARY_FILE_WARNING, CERTAIN,

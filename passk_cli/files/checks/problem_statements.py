@@ -10,7 +10,7 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import CERTAIN, CheckContext, CheckFinding, ReadingCheck
-from passk_cli.files.reading.profile import DataProfile, count_distinct, joined_codes
+from passk_cli.files.reading.profile import RowSampleProfile, count_distinct, joined_codes
 from passk_cli.files.roles import column_name_words
 from passk_cli.files.vocabulary import EXPECTED_ANSWER_WORDS, PROBLEM_STATEMENT_WORDS, ROW_ID_WORDS
 from passk_cli.suggested_fix import SuggestedFix
@@ -55,12 +55,12 @@ def coarse_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
             continue
         verdicts = profile.row_verdicts_of_column(name)
         if np.all(verdicts[profile.columns[name].codes >= 0] >= 0) and (
-            judged or _agrees_with_outcome(verdicts, profile.row_verdicts)
+            judged or _is_copy_or_inverse_of_outcome(verdicts, profile.row_verdicts)
         ):
             # If a judge gives the outcome, columns of expected verdicts are about the judge and not
             # about the task.
             continue
-        differs, example = _share_of_differing_tasks(
+        differs, example = _differing_task_share_and_example(
             profile.task_codes, profile.columns[name].codes
         )
         nested = _is_nested_in_tasks(profile.task_codes, profile.columns[name].codes)
@@ -70,7 +70,7 @@ def coarse_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
     yield from _row_distinct_id_findings(context)
 
 
-def _agrees_with_outcome(verdicts: Floats, outcome: Floats) -> bool:
+def _is_copy_or_inverse_of_outcome(verdicts: Floats, outcome: Floats) -> bool:
     has_both = (verdicts >= 0) & np.isfinite(outcome)
     same = float(np.mean(verdicts[has_both] == outcome[has_both])) if has_both.any() else 0.5
     return abs(same - 0.5) > 0.4
@@ -98,7 +98,7 @@ def _row_distinct_id_findings(context: CheckContext) -> Iterator[CheckFinding]:
             return
 
 
-def _share_of_differing_tasks(task: Ints, codes: Ints) -> tuple[float, list[int]]:
+def _differing_task_share_and_example(task: Ints, codes: Ints) -> tuple[float, list[int]]:
     """The share of tasks with several values in a column, and an example, which consists of two
     rows of one task with different values.
 
@@ -152,7 +152,7 @@ def _coarse_task_finding(context: CheckContext, name: str, rows: Sequence[int]) 
     return CheckFinding(COARSE_TASKS_WARNING, True, fields, tuple(settles))
 
 
-def _is_id_determining_statement(profile: DataProfile, name: str, statement: str) -> bool:
+def _is_id_determining_statement(profile: RowSampleProfile, name: str, statement: str) -> bool:
     """Whether the task and an id column together determine the question."""
     column = profile.columns[name]
     if (
@@ -162,7 +162,7 @@ def _is_id_determining_statement(profile: DataProfile, name: str, statement: str
     ):
         return False
     together = joined_codes(profile.task_codes, column.codes)
-    differs, _ = _share_of_differing_tasks(together, profile.columns[statement].codes)
+    differs, _ = _differing_task_share_and_example(together, profile.columns[statement].codes)
     return differs < 0.02
 
 

@@ -10,7 +10,11 @@ import numpy as np
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import EITHER, LIKELY, CheckContext, CheckFinding, ReadingCheck
 from passk_cli.files.reading.profile import count_distinct, joined_codes
-from passk_cli.files.roles import MAX_NAME_CHARACTERS, column_name_words, normalized_last_key
+from passk_cli.files.roles import (
+    MAX_NAME_LIKE_TEXT_CHARACTERS,
+    column_name_words,
+    normalized_last_key,
+)
 from passk_cli.files.vocabulary import (
     ANSWER_WORDS,
     ATTEMPT_METADATA_WORDS,
@@ -69,7 +73,7 @@ def repeated_record_findings(context: CheckContext) -> Iterator[CheckFinding]:
         if has_one_layout
         or (
             column.present_share == 1
-            and profile.column_kind(name).longest_bytes <= MAX_NAME_CHARACTERS
+            and profile.column_kind(name).longest_bytes <= MAX_NAME_LIKE_TEXT_CHARACTERS
         )
     }
     records = joined_codes(profile.series_codes, *(column.codes + 1 for column in columns.values()))

@@ -26,15 +26,20 @@ from passk_cli.files.checks.check import (
     value_at_path,
 )
 from passk_cli.files.checks.evenness import (
-    MIN_PLANNED_VARYING_CELL_SHARE,
-    Evenness,
+    MIN_VARYING_CELL_SHARE_IF_PLANNED,
+    ValueEvennessOverCells,
     column_evenness,
     is_consecutive,
 )
-from passk_cli.files.reading.profile import DataProfile, SampledColumn, count_distinct, joined_codes
+from passk_cli.files.reading.profile import (
+    RowSampleProfile,
+    SampledColumn,
+    count_distinct,
+    joined_codes,
+)
 from passk_cli.files.reading.records import naming_field_and_shared_names, read_records
 from passk_cli.files.roles import (
-    ATTEMPT_END_COLUMN_WORDS,
+    ATTEMPT_END_STATUS_COLUMN_WORDS,
     EACH_ENTRY_KEY,
     ROLES,
     SETTING_COLUMN_NAMES,
@@ -58,14 +63,16 @@ from passk_cli.files.vocabulary import (
 from passk_cli.suggested_fix import SuggestedFix
 
 # A vague column name may mean a setting or a result. An exact column name means only a setting.
-_VAGUE_SETTING_NAMES = frozenset("mode route thinking agent provider".split())
-_EXACT_SETTING_NAMES = (SETTING_NAMES | {*SETTING_COLUMN_NAMES, "severity"}) - _VAGUE_SETTING_NAMES
-_ALL_SETTING_NAMES = _EXACT_SETTING_NAMES | _VAGUE_SETTING_NAMES
+_SETTING_OR_RESULT_NAMES = frozenset("mode route thinking agent provider".split())
+_EXACT_SETTING_NAMES = (
+    SETTING_NAMES | {*SETTING_COLUMN_NAMES, "severity"}
+) - _SETTING_OR_RESULT_NAMES
+_ALL_SETTING_NAMES = _EXACT_SETTING_NAMES | _SETTING_OR_RESULT_NAMES
 _ALL_SETTING_NAMES |= frozenset(
     "reasoning tools budget step model_type model_version model_size".split()
 )
-_EVENT_AND_CACHE_WORDS = (
-    ATTEMPT_METADATA_WORDS | {"cached", "cache"} | (ATTEMPT_END_COLUMN_WORDS - {"state"})
+_ATTEMPT_METADATA_OR_CACHE_WORDS = (
+    ATTEMPT_METADATA_WORDS | {"cached", "cache"} | (ATTEMPT_END_STATUS_COLUMN_WORDS - {"state"})
 )
 # A column with a word in _RESULT_WORDS in its name contains results, so it does not divide a
 # benchmark into parts.
@@ -87,7 +94,7 @@ POOLED_SETTINGS_WARNING = DiagnosticType(
     " --pool.",
     example="warning[pooled-settings]: attempts at one task differ in temperature (0.2, 0.8)",
 )  # fmt: skip
-POOLED_ARMS_WARNING = DiagnosticType(
+SETTING_DIVIDES_TASKS_WARNING = DiagnosticType(
     "pooled-arms", WARNING,
     "each task was attempted under only one value of {column} ({rates}), so an estimate averages"
     " over several values",
@@ -122,7 +129,7 @@ DIFFERENT_TASKS_SAME_NAME_WARNING = DiagnosticType(
     example="warning[restarting-tasks]: task names repeat for each value of subject (algebra,"
     " geometry), so different tasks have the same name",
 )  # fmt: skip
-VERDICT_PER_SCORER_WARNING = DiagnosticType(
+LIST_OF_SCORER_VERDICTS_WARNING = DiagnosticType(
     "several-verdicts", WARNING,
     "each attempt has one verdict per {column} ({values})",
     meaning="A list contains several verdicts on the same attempt, with one verdict per scorer or"
@@ -135,14 +142,16 @@ VERDICT_PER_SCORER_WARNING = DiagnosticType(
 DISTINGUISHING_COLUMN_WARNINGS = (
     POOLED_SETTINGS_WARNING,
     UNREAD_NUMBERING_COLUMN_WARNING,
-    VERDICT_PER_SCORER_WARNING,
+    LIST_OF_SCORER_VERDICTS_WARNING,
     DIFFERENT_TASKS_SAME_NAME_WARNING,
 )
-_EVENNESS_OF_CONSECUTIVE_NUMBERS = Evenness(0.0, True, 0.0, 1.0, 1, 1.0)
-_EVENNESS_IF_NUMBERS_RESTART = _EVENNESS_OF_CONSECUTIVE_NUMBERS._replace(single_row_pair_share=0.0)
+_EVENNESS_ASSUMED_IF_CONSECUTIVE = ValueEvennessOverCells(0.0, True, 0.0, 1.0, 1, 1.0)
+_EVENNESS_ASSUMED_IF_RESTARTING = _EVENNESS_ASSUMED_IF_CONSECUTIVE._replace(
+    single_row_cell_value_pair_share=0.0
+)
 
 
-def planned_column_findings(context: CheckContext) -> Iterator[CheckFinding]:
+def unread_planned_column_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find unread columns that have planned values or are named like a setting."""
     profile = context.profile
     restarting = [
@@ -156,11 +165,13 @@ def planned_column_findings(context: CheckContext) -> Iterator[CheckFinding]:
             for n in restarting
         }
         column = profile.columns[min(restarting, key=order.__getitem__)]
-        yield _setting_finding(context, profile, column, _EVENNESS_IF_NUMBERS_RESTART, certain=True)
+        yield _setting_finding(
+            context, profile, column, _EVENNESS_ASSUMED_IF_RESTARTING, certain=True
+        )
         return
     names = [name for name in context.unread_columns if _may_be_setting(context, name)]
     columns = [profile.columns[name] for name in names]
-    certain: list[tuple[SampledColumn, Evenness]] = []
+    certain: list[tuple[SampledColumn, ValueEvennessOverCells]] = []
     if columns and not profile.is_complete:
         # If a column varies in some rows of a model at a task, it also varies in all rows of this
         # model at this task, unless a filter removes rows.
@@ -174,16 +185,16 @@ def planned_column_findings(context: CheckContext) -> Iterator[CheckFinding]:
             (column, even) for column, even in sampled if _is_varying_exact_setting(column, even)
         ]
         if not certain:
-            profile = context.read_profile_of_complete_cells(names)
+            profile = context.profile_all_rows_of_some_cells(names)
             columns = [profile.columns[name] for name in names if name in profile.columns]
     judged = []
     for column in (
         () if certain else (_with_equivalent_texts_merged(profile, column) for column in columns)
     ):
         even = _setting_evenness(profile, column)
-        if even.varying_cell_share >= MIN_PLANNED_VARYING_CELL_SHARE:
+        if even.cell_share_with_several_values >= MIN_VARYING_CELL_SHARE_IF_PLANNED:
             judged.append(
-                (column, even, _certainty_of_planned_values(context, profile, column, even))
+                (column, even, _is_planning_certain_or_none(context, profile, column, even))
             )
     certain = certain or [(column, even) for column, even, verdict in judged if verdict]
     # The setting with the most values comes first, because this setting often determines the other
@@ -204,33 +215,35 @@ def attempt_number_column(context: CheckContext) -> str:
     number.
     """
     profile = context.profile
-    attempts = all(batch.roles.row_type == "attempts" for batch in context.batches)
+    attempts = all(batch.roles.kind_of_rows == "attempts" for batch in context.batches)
     if context.has_attempt_numbers or not attempts:
         return ""
     numbers = ATTEMPT_NUMBER_WORDS - {"index", "idx"}
     numbering = []
     for name in context.unread_columns:
         terms = column_name_words(name)
-        is_number_name = len(terms) < 3 and terms & numbers and not terms & _EVENT_AND_CACHE_WORDS
+        is_number_name = (
+            len(terms) < 3 and terms & numbers and not terms & _ATTEMPT_METADATA_OR_CACHE_WORDS
+        )
         if is_number_name or normalized_last_key(name) in ROLES["attempt"].doubtful_names.split():
             numbering += [name] * _are_values_unique_within_cells(profile, profile.columns[name])
     return numbering[0] if len(numbering) == 1 else ""
 
 
-def _are_values_unique_within_cells(profile: DataProfile, column: SampledColumn) -> bool:
+def _are_values_unique_within_cells(profile: RowSampleProfile, column: SampledColumn) -> bool:
     is_present = (profile.cell_codes >= 0) & (column.codes >= 0)
     most = int(np.bincount(profile.cell_codes[profile.cell_codes >= 0], minlength=1).max(initial=0))
     if (
         most < 2
         or column.present_share < _MIN_NUMBERING_SINGLE_ROW_SHARE
-        or column.distinct_count > max_plausible_attempt_numbers(most)
+        or column.distinct_count > max_plausible_attempt_number_count(most)
     ):
         return False
     pairs = joined_codes(profile.cell_codes[is_present], column.codes[is_present])
     return count_distinct(pairs) >= _MIN_NUMBERING_SINGLE_ROW_SHARE * len(pairs)
 
 
-def max_plausible_attempt_numbers(rows: int) -> int:
+def max_plausible_attempt_number_count(rows: int) -> int:
     """The largest plausible number of different attempt numbers in a column.
 
     rows : the largest number of rows for one model and one task.
@@ -265,7 +278,9 @@ def _is_named_setting(context: CheckContext, name: str) -> bool:
     return is_setting(name) or (template is not None and name in template.column_names)
 
 
-def _with_equivalent_texts_merged(profile: DataProfile, column: SampledColumn) -> SampledColumn:
+def _with_equivalent_texts_merged(
+    profile: RowSampleProfile, column: SampledColumn
+) -> SampledColumn:
     """Assign the same code to equal numbers, such as 1 and 1.0, and to times on the same day."""
     if days := _value_dates(profile, column):
         values, inverse = np.unique(days, return_inverse=True)
@@ -279,7 +294,7 @@ def _with_equivalent_texts_merged(profile: DataProfile, column: SampledColumn) -
     return replace(column, codes=codes, distinct_count=len(values))
 
 
-def _value_dates(profile: DataProfile, column: SampledColumn) -> list[str]:
+def _value_dates(profile: RowSampleProfile, column: SampledColumn) -> list[str]:
     """The day of each value in a column of dates. The result is empty if any value is not a
     date.
     """
@@ -289,11 +304,11 @@ def _value_dates(profile: DataProfile, column: SampledColumn) -> list[str]:
     return ["".join(date.groups()[:3]) for date in dates if date] if all(dates) else []
 
 
-def _setting_evenness(profile: DataProfile, column: SampledColumn) -> Evenness:
+def _setting_evenness(profile: RowSampleProfile, column: SampledColumn) -> ValueEvennessOverCells:
     """How evenly the values of a column are distributed over cells. The cells are restricted to
     models that have several values in the column."""
     if is_consecutive(profile.cell_codes, profile.column_numbers(column.name)):
-        return _EVENNESS_OF_CONSECUTIVE_NUMBERS
+        return _EVENNESS_ASSUMED_IF_CONSECUTIVE
     # Attempts without a verdict are excluded, because such attempts lack values in most columns.
     judged = np.isfinite(profile.row_verdicts)
     cell = np.where(judged, profile.cell_codes, -1) if judged.any() else profile.cell_codes
@@ -302,7 +317,7 @@ def _setting_evenness(profile: DataProfile, column: SampledColumn) -> Evenness:
     )
 
 
-def _rows_of_varying_models(profile: DataProfile, column: SampledColumn) -> Bools:
+def _rows_of_varying_models(profile: RowSampleProfile, column: SampledColumn) -> Bools:
     """A mask that selects the rows of models with several values in a column. A missing value
     counts as a value."""
     models = int(profile.series_codes.max(initial=0)) + 1
@@ -324,7 +339,7 @@ def _may_be_setting(context: CheckContext, name: str) -> bool:
     ):
         return False
     is_named = _is_named_setting(context, name)
-    happens = column_name_words(name) & _EVENT_AND_CACHE_WORDS and not (
+    happens = column_name_words(name) & _ATTEMPT_METADATA_OR_CACHE_WORDS and not (
         is_named or _value_dates(profile, column)
     )
     outcome = ROLES["outcome"].rank_by_name.get(normalized_last_key(name)) == 0
@@ -343,7 +358,7 @@ def _may_be_setting(context: CheckContext, name: str) -> bool:
     return not (happens or outcome or consequence or (context.is_known_format and not is_named))
 
 
-def _determines_outcomes(profile: DataProfile, column: SampledColumn) -> bool:
+def _determines_outcomes(profile: RowSampleProfile, column: SampledColumn) -> bool:
     """Whether each value of a column occurs only with passes or only with failures.
 
     A column that separates passes from failures is a consequence of the outcome and not a setting.
@@ -363,8 +378,11 @@ def _count_distinct_pairs(cell: Ints, codes: Ints) -> int:
     return count_distinct(joined_codes(cell, codes + 1))
 
 
-def _certainty_of_planned_values(
-    context: CheckContext, profile: DataProfile, column: SampledColumn, even: Evenness
+def _is_planning_certain_or_none(
+    context: CheckContext,
+    profile: RowSampleProfile,
+    column: SampledColumn,
+    even: ValueEvennessOverCells,
 ) -> bool | None:
     """Return True if the values of a column were certainly planned, False if the values were only
     likely planned, and None otherwise."""
@@ -372,7 +390,7 @@ def _certainty_of_planned_values(
     is_named, numbers = _is_named_setting(context, name), _has_numbered_values(profile, column)
     if (
         context.role_column("attempt") in profile.columns
-        and even.single_row_pair_share > _MIN_NUMBERING_SINGLE_ROW_SHARE
+        and even.single_row_cell_value_pair_share > _MIN_NUMBERING_SINGLE_ROW_SHARE
         and not is_named
         and numbers
     ):
@@ -382,12 +400,12 @@ def _certainty_of_planned_values(
         rare
         and not number
         and even.dispersion_to_shuffled_ratio == 0
-        and even.varying_cell_share == 1
+        and even.cell_share_with_several_values == 1
         and even.cell_count > 1
     )
     if (
         even.are_values_certainly_planned
-        or even is _EVENNESS_OF_CONSECUTIVE_NUMBERS
+        or even is _EVENNESS_ASSUMED_IF_CONSECUTIVE
         or crossed
         or _is_varying_exact_setting(column, even)
     ):
@@ -395,13 +413,13 @@ def _certainty_of_planned_values(
     return False if is_named or (even.are_values_likely_planned and not number) else None
 
 
-def _is_varying_exact_setting(column: SampledColumn, even: Evenness) -> bool:
+def _is_varying_exact_setting(column: SampledColumn, even: ValueEvennessOverCells) -> bool:
     """Whether a column has the exact name of a setting and varies in at least half of the cells."""
     exact = normalized_last_key(column.name) in _EXACT_SETTING_NAMES and column.present_share == 1
-    return exact and even.cell_count > 2 and even.varying_cell_share >= 0.5
+    return exact and even.cell_count > 2 and even.cell_share_with_several_values >= 0.5
 
 
-def _has_numbered_values(profile: DataProfile, column: SampledColumn) -> bool:
+def _has_numbered_values(profile: RowSampleProfile, column: SampledColumn) -> bool:
     """Whether all values of a column are numbers or end with a number, such as "run1". The result
     is also True if the column is named like an attempt number."""
     numbered = all(
@@ -412,9 +430,9 @@ def _has_numbered_values(profile: DataProfile, column: SampledColumn) -> bool:
 
 def _setting_finding(
     context: CheckContext,
-    profile: DataProfile,
+    profile: RowSampleProfile,
     column: SampledColumn,
-    even: Evenness,
+    even: ValueEvennessOverCells,
     *,
     certain: bool,
 ) -> CheckFinding:
@@ -433,12 +451,12 @@ def _setting_finding(
     )
     tasks = SuggestedFix({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
     pool = SuggestedFix({"--pool": (name,)}, "pools them on purpose")
-    if even is _EVENNESS_IF_NUMBERS_RESTART or _task_numbers_restart(context, profile, column):
+    if even is _EVENNESS_ASSUMED_IF_RESTARTING or _task_numbers_restart(context, profile, column):
         return CheckFinding(
             DIFFERENT_TASKS_SAME_NAME_WARNING, certain, fields, (tasks, split, pool)
         )
     once = (
-        even.single_row_pair_share > _MIN_NUMBERING_SINGLE_ROW_SHARE
+        even.single_row_cell_value_pair_share > _MIN_NUMBERING_SINGLE_ROW_SHARE
         and not context.has_attempt_numbers
         and not _is_named_setting(context, name)
     )
@@ -473,7 +491,9 @@ def _attempt_numbers_restart(context: CheckContext, name: str) -> bool:
     profile, column = context.profile, context.profile.columns[name]
     attempt = profile.columns.get(context.role_column("attempt"))
     terms = column_name_words(name)
-    if attempt is None or terms & (_EVENT_AND_CACHE_WORDS | ATTEMPT_NUMBER_WORDS | _RESULT_WORDS):
+    if attempt is None or terms & (
+        _ATTEMPT_METADATA_OR_CACHE_WORDS | ATTEMPT_NUMBER_WORDS | _RESULT_WORDS
+    ):
         return False
     if 2 * column.distinct_count > profile.row_count or column.present_share < 1:
         return False
@@ -493,7 +513,9 @@ def _attempt_numbers_restart(context: CheckContext, name: str) -> bool:
     )
 
 
-def _may_be_task_part(context: CheckContext, profile: DataProfile, column: SampledColumn) -> bool:
+def _may_be_task_part(
+    context: CheckContext, profile: RowSampleProfile, column: SampledColumn
+) -> bool:
     """Whether the values of a column may be a part of the task name.
 
     If the data also contains a column of questions, at least one task name must occur with several
@@ -531,7 +553,7 @@ def _may_be_task_part(context: CheckContext, profile: DataProfile, column: Sampl
 
 
 def _task_numbers_restart(
-    context: CheckContext, profile: DataProfile, column: SampledColumn
+    context: CheckContext, profile: RowSampleProfile, column: SampledColumn
 ) -> bool:
     """Whether the task numbers start again at 0 or 1 for each value of a column.
 
@@ -561,7 +583,7 @@ def _task_numbers_restart(
     return len(ends) > 1
 
 
-def pooled_arm_findings(context: CheckContext) -> Iterator[CheckFinding]:
+def settings_dividing_tasks_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find settings with only one value per task, which divide the tasks into arms."""
     profile = context.profile
     is_judged = (profile.task_codes >= 0) & np.isfinite(profile.row_verdicts)
@@ -604,14 +626,17 @@ def pooled_arm_findings(context: CheckContext) -> Iterator[CheckFinding]:
             ways = (SuggestedFix({"--by": (name,)}, "keeps them apart"),
                     SuggestedFix({"--pool": (name,)}, "pools them on purpose"))  # fmt: skip
             yield CheckFinding(
-                POOLED_ARMS_WARNING, False, {"column": quote(name), "rates": rate_texts}, ways
+                SETTING_DIVIDES_TASKS_WARNING,
+                False,
+                {"column": quote(name), "rates": rate_texts},
+                ways,
             )
             return
 
 
-def scorer_list_findings(context: CheckContext) -> Iterator[CheckFinding]:
+def list_of_scorer_verdicts_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find lists that contain one outcome per scorer, with the same scorers in all records."""
-    batch = next((b for b in context.batches if b.roles.row_type == "lists"), None)
+    batch = next((b for b in context.batches if b.roles.kind_of_rows == "lists"), None)
     way = context.role_column("outcome").replace(EACH_ENTRY_KEY, "").rpartition(".")[0]
     if batch is None or not way:
         return
@@ -621,7 +646,7 @@ def scorer_list_findings(context: CheckContext) -> Iterator[CheckFinding]:
     names = naming_field_and_shared_names([value for value in values if isinstance(value, list)])
     if names is not None and not all(map(ATTEMPT_NUMBER_VALUE_PATTERN.fullmatch, names[1])):
         fields = {"column": quote(f"{way}.{names[0]}"), "values": sorted(names[1])}
-        yield CheckFinding(VERDICT_PER_SCORER_WARNING, True, fields)
+        yield CheckFinding(LIST_OF_SCORER_VERDICTS_WARNING, True, fields)
 
 
 CHECKS = (
@@ -632,29 +657,30 @@ CHECKS = (
         " varies. passk only warns if the ratio is between 0.35 and 0.6, or if the name is only"
         " similar.",
         ("--by X", "--field model=model,X", "--field task=X,task", "--pool X"),
-        planned_column_findings,
+        unread_planned_column_findings,
     ),
     ReadingCheck(
         UNREAD_NUMBERING_COLUMN_WARNING, EITHER,
         "An unread column contains numbers or days, and each value occurs once per task. Or the"
         " numbers in the column count from 0 or 1 at each task.",
-        ("--field attempt=X", "--by X", "--field task=X,task", "--pool X"), planned_column_findings,
+        ("--field attempt=X", "--by X", "--field task=X,task", "--pool X"),
+        unread_planned_column_findings,
     ),
     ReadingCheck(
         DIFFERENT_TASKS_SAME_NAME_WARNING, CERTAIN,
         "Attempt numbers repeat at a task, but not within one value of an unread column. Or"
         " task numbers start again for each value of an unread column.",
-        ("--field task=X,task", "--by X", "--pool X"), planned_column_findings,
+        ("--field task=X,task", "--by X", "--pool X"), unread_planned_column_findings,
     ),
     ReadingCheck(
-        VERDICT_PER_SCORER_WARNING, CERTAIN,
+        LIST_OF_SCORER_VERDICTS_WARNING, CERTAIN,
         "The entries in a list of outcomes have the same names in every record.", (),
-        scorer_list_findings,
+        list_of_scorer_verdicts_findings,
     ),
     ReadingCheck(
-        POOLED_ARMS_WARNING, LIKELY,
+        SETTING_DIVIDES_TASKS_WARNING, LIKELY,
         "A setting has one value per task. In addition, the pass rates of two values differ by two"
         " standard errors, or all values have equally many rows.",
-        ("--by X", "--pool X"), pooled_arm_findings,
+        ("--by X", "--pool X"), settings_dividing_tasks_findings,
     ),
 )  # fmt: skip

@@ -23,11 +23,11 @@ from passk_cli.files.checks.check import (
     ReadingCheck,
     value_at_path,
 )
-from passk_cli.files.reading.profile import DataProfile, count_distinct, joined_codes
+from passk_cli.files.reading.profile import RowSampleProfile, count_distinct, joined_codes
 from passk_cli.files.reading.records import read_records
 from passk_cli.files.roles import (
     EQUAL_COLUMNS_OPERATOR,
-    MAX_NAME_CHARACTERS,
+    MAX_NAME_LIKE_TEXT_CHARACTERS,
     column_name_words,
     normalized_last_key,
 )
@@ -61,7 +61,7 @@ _NON_VERDICT_WORDS = (
         " safety answer reason".split()
     )
 )
-_SUCCESS_WORDS = frozenset("success successful succeeded achieved".split())
+_SUCCESS_COLUMN_WORDS = frozenset("success successful succeeded achieved".split())
 # Two columns are compared in at most _MOST_COMPARED rows, and a verdict column has fewer than
 # _MOST_VALUES different values.
 _MOST_COMPARED, _MOST_VALUES = 200, 30
@@ -91,7 +91,7 @@ ALWAYS_SUCCESS_WARNING = DiagnosticType(
     example="warning[always-success]: status is ok in all 60 attempts, so status may only show"
     " that a run ended",
 )  # fmt: skip
-EXPECTED_VERDICTS_WARNING = DiagnosticType(
+EXPECTED_VERDICTS_UNUSED_WARNING = DiagnosticType(
     "expected-verdicts", WARNING,
     "{column} contains the expected values of {outcome}, so an attempt passes if the two columns"
     " agree",
@@ -103,7 +103,7 @@ EXPECTED_VERDICTS_WARNING = DiagnosticType(
     example="warning[expected-verdicts]: expected_result contains the expected values of result,"
     " so an attempt passes if the two columns agree",
 )  # fmt: skip
-AMBIGUOUS_SUCCESS_WARNING = DiagnosticType(
+MAYBE_ATTACK_SUCCESS_WARNING = DiagnosticType(
     "ambiguous-success", WARNING,
     "{column} may mean the success of the attack, because there is a column {attack}; does true"
     " mean a pass?",
@@ -114,7 +114,7 @@ AMBIGUOUS_SUCCESS_WARNING = DiagnosticType(
     example="warning[ambiguous-success]: success may mean the success of the attack, because there"
     " is a column attack_type; does true mean a pass?",
 )  # fmt: skip
-REORDERED_LISTS_WARNING = DiagnosticType(
+EQUAL_EXCEPT_LIST_ORDER_WARNING = DiagnosticType(
     "lists-in-order", WARNING,
     "{outcome} compares the order of list entries, and in {rows:row} of {all} only the order"
     " differs",
@@ -130,7 +130,7 @@ REORDERED_LISTS_WARNING = DiagnosticType(
 def second_verdict_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find columns that could also be the outcome, if the user did not name the outcome column."""
     profile, outcome = context.profile, context.role_column("outcome")
-    attempts = all(batch.roles.row_type == "attempts" for batch in context.batches)
+    attempts = all(batch.roles.kind_of_rows == "attempts" for batch in context.batches)
     if (
         context.has_named_outcome
         or context.is_known_format
@@ -139,10 +139,10 @@ def second_verdict_findings(context: CheckContext) -> Iterator[CheckFinding]:
     ):
         return
     if attack := _attack_column_beside_success(context, outcome):
-        yield _ambiguous_success_finding(context, outcome, attack)
+        yield _maybe_attack_success_finding(context, outcome, attack)
         return
     for name in context.unread_columns:
-        if normalized_last_key(name).startswith("expected") and _contains_expected_verdicts(
+        if normalized_last_key(name).startswith("expected") and _has_verdict_words_of_outcome(
             context, name, outcome
         ):
             agree = SuggestedFix(
@@ -154,7 +154,7 @@ def second_verdict_findings(context: CheckContext) -> Iterator[CheckFinding]:
                 SuggestedFix({"--outcome": outcome}, "if the column is the verdict on the attempt"),
             )
             yield CheckFinding(
-                EXPECTED_VERDICTS_WARNING, True, {"outcome": outcome, "column": name}, ways
+                EXPECTED_VERDICTS_UNUSED_WARNING, True, {"outcome": outcome, "column": name}, ways
             )
             return
     if context.request.scores_only:
@@ -186,7 +186,7 @@ def second_verdict_findings(context: CheckContext) -> Iterator[CheckFinding]:
         yield CheckFinding(ALWAYS_SUCCESS_WARNING, True, facts, (way,))
 
 
-def list_order_outcome_findings(context: CheckContext) -> Iterator[CheckFinding]:
+def equal_except_list_order_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find outcomes that compare two lists, if some lists differ only in the order of their
     entries."""
     outcome = context.role_column("outcome")
@@ -203,20 +203,20 @@ def list_order_outcome_findings(context: CheckContext) -> Iterator[CheckFinding]
             reordered += first != second and sorted(first) == sorted(second)
     if reordered:
         fields = {"outcome": quote(outcome), "rows": reordered, "all": compared}
-        yield CheckFinding(REORDERED_LISTS_WARNING, False, fields)
+        yield CheckFinding(EQUAL_EXCEPT_LIST_ORDER_WARNING, False, fields)
 
 
 def _attack_column_beside_success(context: CheckContext, outcome: str) -> str:
     """The first column about attacks, if the outcome column is named like "success". The result is
     "" if there is no such column."""
-    if not column_name_words(outcome) & _SUCCESS_WORDS or EQUAL_COLUMNS_OPERATOR in outcome:
+    if not column_name_words(outcome) & _SUCCESS_COLUMN_WORDS or EQUAL_COLUMNS_OPERATOR in outcome:
         return ""
     return next(
         (name for name in context.profile.columns if column_name_words(name) & ATTACK_WORDS), ""
     )
 
 
-def _ambiguous_success_finding(context: CheckContext, outcome: str, attack: str) -> CheckFinding:
+def _maybe_attack_success_finding(context: CheckContext, outcome: str, attack: str) -> CheckFinding:
     texts = context.profile.distinct_texts(outcome, _MOST_VALUES)
     verdicts = context.profile.row_verdicts_of_column(outcome)
     codes = context.profile.columns[outcome].codes
@@ -230,10 +230,10 @@ def _ambiguous_success_finding(context: CheckContext, outcome: str, attack: str)
         SuggestedFix({"--passes": fails, "--fails": passes}, "if withstanding the attack passes"),
     )
     fields = {"column": quote(outcome), "attack": quote(attack)}
-    return CheckFinding(AMBIGUOUS_SUCCESS_WARNING, True, fields, ways)
+    return CheckFinding(MAYBE_ATTACK_SUCCESS_WARNING, True, fields, ways)
 
 
-def _contains_expected_verdicts(context: CheckContext, name: str, outcome: str) -> bool:
+def _has_verdict_words_of_outcome(context: CheckContext, name: str, outcome: str) -> bool:
     """Whether a column contains only verdicts, and some of these verdicts also occur in the outcome
     column."""
     profile = context.profile
@@ -259,11 +259,11 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
     predicted = "label" in terms and any(
         column_name_words(n) & PREDICTED_WORDS for n in profile.columns
     )
-    if predicted or _is_constant_unlike_outcome(profile, name, outcome):
+    if predicted or _is_cell_constant_unlike_outcome(profile, name, outcome):
         return False
     if (
         terms & (_NON_VERDICT_WORDS | BAD_EVENT_WORDS)
-        or profile.column_kind(name).longest_bytes > MAX_NAME_CHARACTERS
+        or profile.column_kind(name).longest_bytes > MAX_NAME_LIKE_TEXT_CHARACTERS
     ):
         return False
     graded = terms <= GRADE_COLUMN_WORDS | _GRADE_COLUMN_FILLER_WORDS or terms & {
@@ -299,7 +299,7 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
     )
 
 
-def _is_constant_unlike_outcome(profile: DataProfile, name: str, outcome: str) -> bool:
+def _is_cell_constant_unlike_outcome(profile: RowSampleProfile, name: str, outcome: str) -> bool:
     """Whether a column has one value per task, while the outcome differs within some tasks."""
     pairs = (
         count_distinct(joined_codes(profile.cell_codes, profile.columns[c].codes))
@@ -377,20 +377,20 @@ CHECKS = (
         ("--outcome X",), second_verdict_findings,
     ),
     ReadingCheck(
-        EXPECTED_VERDICTS_WARNING, CERTAIN,
+        EXPECTED_VERDICTS_UNUSED_WARNING, CERTAIN,
         "A column named expected contains the same words as the outcome.",
         ("--field outcome=X==Y", "--outcome X"), second_verdict_findings,
     ),
     ReadingCheck(
-        AMBIGUOUS_SUCCESS_WARNING, CERTAIN,
+        MAYBE_ATTACK_SUCCESS_WARNING, CERTAIN,
         "The outcome is named success, and there is a column such as attack or jailbreak.",
         ("--passes true", "--passes false --fails true", "--field outcome=X"),
         second_verdict_findings,
     ),
     ReadingCheck(
-        REORDERED_LISTS_WARNING, LIKELY,
+        EQUAL_EXCEPT_LIST_ORDER_WARNING, LIKELY,
         "The outcome compares two columns of lists, and some lists differ only in the order of"
         " entries.",
-        (), list_order_outcome_findings,
+        (), equal_except_list_order_findings,
     ),
 )  # fmt: skip

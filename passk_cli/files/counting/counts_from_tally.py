@@ -17,12 +17,15 @@ from passk_cli.files.counting import diagnosis
 from passk_cli.files.counting.raw_text_checks import (
     ATTEMPTS_WITHOUT_BY_VALUE_NOTE,
     OTHER_ENCODING_WARNING,
-    mixed_task_type_messages,
+    number_and_text_task_messages,
     several_score_columns_messages,
 )
 from passk_cli.files.counting.statement import Statement, Tally
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.non_result_files import ExcludedResultFileError, repeated_file_error
+from passk_cli.files.reading.non_result_files import (
+    PossibleResultsExcludedError,
+    repeated_file_error,
+)
 from passk_cli.files.reading.schema_detection import NormalizedFiles
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import (
@@ -119,7 +122,7 @@ def _require_valid_data(
     judged = np.bincount(cells["name"].codes + 1, cells["n"] + cells["bad"])[1:]
     if cells["missing"].any() and not judged.all():
         # If the outcome field is missing in all records, the name of the field is wrong.
-        absent = diagnosis.absent_outcome_field_error(con, statement)
+        absent = diagnosis.outcome_field_in_no_record_error(con, statement)
         if absent is not None:
             raise absent
     _require_no_data_errors(con, statement, tally, tolerant)
@@ -191,18 +194,20 @@ def _reading_messages(
         for name, column in zip(request.by, statement.groups, strict=True)
         if (without := int(n[cells[column].missing_mask].sum()))
     ]
-    if len(attempts.first_file_by_task_kind) > 1:
-        messages += mixed_task_type_messages(attempts.first_file_by_task_kind, cells["task"][n > 0])
+    if len(attempts.first_file_by_task_name_kind) > 1:
+        messages += number_and_text_task_messages(
+            attempts.first_file_by_task_name_kind, cells["task"][n > 0]
+        )
     return tuple(messages)
 
 
-def _are_numbers_in_all_batches(batches: Sequence[Batch]) -> bool:
-    return all(bool(b.roles.attempt) or b.roles.row_type != "attempts" for b in batches)
+def _are_attempts_numbered_in_batches(batches: Sequence[Batch]) -> bool:
+    return all(bool(b.roles.attempt) or b.roles.kind_of_rows != "attempts" for b in batches)
 
 
 def _are_unnumbered_attempts_pooled(batches: Sequence[Batch], cells: Mapping[str, Any]) -> bool:
     """Whether several files contain unnumbered attempts by the same model at the same task."""
-    return not _are_numbers_in_all_batches(batches) and bool(cells["files_differ"].any())
+    return not _are_attempts_numbered_in_batches(batches) and bool(cells["files_differ"].any())
 
 
 def _reading_facts(
@@ -224,10 +229,10 @@ def _reading_facts(
     unread = [
         error
         for error in attempts.skipped_file_errors
-        if isinstance(error, ExcludedResultFileError)
+        if isinstance(error, PossibleResultsExcludedError)
     ]
     pooled = _are_unnumbered_attempts_pooled(batches, cells)
-    some_numbered = any(b.roles.attempt for b in batches if b.roles.row_type == "attempts")
+    some_numbered = any(b.roles.attempt for b in batches if b.roles.kind_of_rows == "attempts")
     reasons: dict[str, Counter[str]] = {}
     reported = (
         (request.canonical_model_name(model), counts_by_reason)
@@ -243,12 +248,14 @@ def _reading_facts(
         missing_outcomes=_missing_outcomes(cells, statement.groups) if missing else None,
         duplicate_count=tally.repeats.repeat_row_count,
         duplicates_policy=request.duplicates,
-        duplicates_checked=_are_numbers_in_all_batches(batches),
+        duplicates_checked=_are_attempts_numbered_in_batches(batches),
         files_with_unnumbered_repeats=tuple(source.name for source in sources) if pooled else (),
         unnumbered_attempts=int((cells["attempts"] - cells["numbered"]).sum())
         if some_numbered
         else 0,
-        skipped_lines=int(without_task) + tally.rejected_row_count + attempts.skipped_line_count,
+        skipped_lines=int(without_task)
+        + tally.skipped_bad_csv_row_count
+        + attempts.skipped_line_count,
         empty_file_count=len(attempts.empty_files),
         emptied_cell_count=int((~attempted).sum()),
         unclear_outcome_count=int((cells["bad"] + cells["graded"]).sum()),
@@ -265,7 +272,7 @@ def _reading_facts(
         path_template=request.path or "",
         cluster_column=request.cluster or "",
         threshold=None if request.are_scores_left_unjudged else request.passing_score,
-        randomly_ordered_tasks=next(iter(attempts.attempted_task_orders))
+        tasks_in_random_draw_order=next(iter(attempts.attempted_task_orders))
         if len(attempts.attempted_task_orders) == 1
         else (),
         missing_reasons_by_model={

@@ -21,7 +21,7 @@ from passk_cli.files.database import (
     quote_text,
 )
 from passk_cli.files.export import as_os_error
-from passk_cli.files.history import run_recorded_twice_error
+from passk_cli.files.history import duplicate_run_in_history_error
 from passk_cli.files.reading.condition import CONDITION_REMEDY, names_in_condition
 from passk_cli.files.reading.layout import Batch, json_path
 from passk_cli.files.reading.non_result_files import find_duplicate_file
@@ -145,7 +145,7 @@ def _condition_error(message: str, request: Request) -> ParameterError:
     )
 
 
-class _MatchingRow(NamedTuple):
+class _RowFulfillingCondition(NamedTuple):
     """A row for which a condition is true, with the place of the row and the selected values."""
 
     batch: Batch
@@ -161,7 +161,7 @@ def first_matching_rows(
     condition: str,
     selected: Sequence[str] = ("task",),
     most: int = 1,
-) -> list[_MatchingRow]:
+) -> list[_RowFulfillingCondition]:
     """The first rows for which a condition is true, in the order of the files.
 
     condition, selected : SQL that uses the columns of `Statement.matching_rows_sql`.
@@ -179,7 +179,7 @@ def first_matching_rows(
 
     disable_join_reordering(con)
     con.execute("SET preserve_insertion_order = true")
-    columns, rows = ", ".join(selected), list[_MatchingRow]()
+    columns, rows = ", ".join(selected), list[_RowFulfillingCondition]()
     files = {s.path: (s, batch) for batch in statement.batches for s in batch.sources}
     paths = [*files]
     if len(paths) > 1:
@@ -192,12 +192,14 @@ def first_matching_rows(
         in_file = f"FROM matching WHERE file = {quote_text(source.path)}"
         order = f"ORDER BY place, TRY_CAST(attempt AS BIGINT) LIMIT {most - len(rows)}"
         for number, *values in ask(file_statement, f"place, {columns} {in_file} {order}"):
-            rows.append(_MatchingRow(batch, source, *record_at(batch, source, number), values))
+            rows.append(
+                _RowFulfillingCondition(batch, source, *record_at(batch, source, number), values)
+            )
         if len(rows) == most:
             return rows
     if not rows:
         batch = statement.batches[0]
-        nowhere = _MatchingRow(
+        nowhere = _RowFulfillingCondition(
             batch, batch.sources[0], batch.sources[0].name, {}, (None,) * len(selected)
         )
         first_values = ask(statement, f"{columns} FROM matching LIMIT 1")
@@ -212,7 +214,7 @@ def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> D
         con, statement, "task IS NOT NULL AND verdict = -1", ["outcome", *sizes]
     )
     (outcome, *counts), roles = row.selected_values, row.batch.roles
-    if roles.row_type == "counts":
+    if roles.kind_of_rows == "counts":
         n, c, too_many = counts
         if too_many:
             return DataError(
@@ -246,7 +248,7 @@ def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> D
     return DataError(row.place, problem, remedy, name="bad-outcome", settles=settles)
 
 
-def _is_last_outcome_cut_off(row: _MatchingRow, outcome: str) -> bool:
+def _is_last_outcome_cut_off(row: _RowFulfillingCondition, outcome: str) -> bool:
     begins = any(word.startswith(outcome.lower()) for word in (*PASS_WORDS, *FAIL_WORDS))
     if row.batch.layout.kind != "csv" or row.source.frame is not None or not begins:
         return False
@@ -301,7 +303,7 @@ def missing_outcome_error(
     return DataError(row.place, problem, name="missing-outcome", settles=settles)
 
 
-def absent_outcome_field_error(
+def outcome_field_in_no_record_error(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> DataError | None:
     """The error for a nested outcome field that does not exist in the first 1,000 records."""
@@ -392,7 +394,7 @@ def repeated_attempt_error(
     first, *later_rows = first_matching_rows(con, statement, " AND ".join(same), ["task"], 2)
     model, *_, task, attempt = repeats.first_repeated_attempt
     subject = f"attempt {attempt} of model {model!r} at task {task!r}"
-    if all(batch.roles.row_type == "counts" for batch in statement.batches):
+    if all(batch.roles.kind_of_rows == "counts" for batch in statement.batches):
         subject = f"task {task!r} of model {model!r}"
     remedy = before = ""
     for later_row in later_rows:
@@ -425,7 +427,7 @@ def repeated_attempt_error(
         # passk does not suggest `--duplicates first`, because this option would discard most
         # attempts.
         model_count_sql = (
-            f"WITH {statement.rows_with_model_names_sql(None)} SELECT"
+            f"WITH {statement.rows_with_final_model_names_sql(None)} SELECT"
             f" count(DISTINCT model) FROM named"
         )
         ((models,),) = con.execute(model_count_sql).fetchall()
@@ -443,7 +445,7 @@ def repeated_attempt_error(
         files = list(dict.fromkeys(row.source.name for row in (first, *later_rows)))
         if "run" in statement.request.by:
             run = str(first.record["run"])
-            return run_recorded_twice_error(
+            return duplicate_run_in_history_error(
                 f"run {run} of {model}", str(first.record["suite"]), files
             )
         problem = f"this is a history of runs, and {subject} is in several runs"
@@ -494,7 +496,7 @@ def _not_a_list_error(
         "",
         [],
     )
-    if batch.roles.row_type != "lists" or batch.layout.has_typed_values:
+    if batch.roles.kind_of_rows != "lists" or batch.layout.has_typed_values:
         return None
     path = json_path(keys[: keys.index(EACH_ENTRY_KEY)] if EACH_ENTRY_KEY in keys else keys)
     value, place = f"json_extract({quote_name(base)}, {path})", quote_name(ROW_NUMBER_COLUMN)

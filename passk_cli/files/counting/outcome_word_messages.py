@@ -39,7 +39,7 @@ UNUSED_THRESHOLD_NOTE = DiagnosticType(
 OutcomeWordCountAndVerdict = tuple[str, int, int | None]
 
 
-def passes_and_threshold_messages(
+def words_and_idle_threshold_messages(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> list[Diagnostic]:
     """The messages about the words of --passes and --fails, and the message that --threshold has no

@@ -14,7 +14,7 @@ from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.files.counting.statement import Tally
 from passk_cli.files.database import TextColumn
-from passk_cli.files.reading.layout import Batch, FileLayout
+from passk_cli.files.reading.layout import Batch, FileStorageLayout
 from passk_cli.files.request import Request
 from passk_cli.files.roles import CONVERTED_TABLE_COLUMNS, usual_columns
 from passk_cli.files.sources.source import HEAD_BYTES, Source, numbered_csv_rows, open_bytes
@@ -43,7 +43,7 @@ ATTEMPTS_WITHOUT_BY_VALUE_NOTE = DiagnosticType(
     example="note[without-group]: 3 attempts have no language and form a group without a name,"
     " which is listed last",
 )  # fmt: skip
-MIXED_TASK_TYPES_NOTE = DiagnosticType(
+NUMBER_AND_TEXT_TASKS_NOTE = DiagnosticType(
     "mixed-tasks", NOTE,
     "tasks are numbers in {numbers} and texts in {texts}: {task} and \"{task}\" count as one task",
     meaning="One file contains task names as numbers, and another file contains task names in"
@@ -71,7 +71,9 @@ SCORE_COLUMN_REPEATS_OUTCOME_NOTE = DiagnosticType(
 )  # fmt: skip
 
 
-def mixed_task_type_messages(kinds: Mapping[str, str], tasks: TextColumn) -> Iterator[Diagnostic]:
+def number_and_text_task_messages(
+    kinds: Mapping[str, str], tasks: TextColumn
+) -> Iterator[Diagnostic]:
     """Yield a message if the tasks are numbers in one file and strings in another file.
 
     kinds : maps "number" and "text" to the first file that contains tasks of this kind.
@@ -82,7 +84,7 @@ def mixed_task_type_messages(kinds: Mapping[str, str], tasks: TextColumn) -> Ite
         and len(files) == 2
         and all(task.isdecimal() for task in tasks.distinct_present_texts)
     ):
-        yield MIXED_TASK_TYPES_NOTE(
+        yield NUMBER_AND_TEXT_TASKS_NOTE(
             numbers=kinds["number"], texts=kinds["text"], task=tasks.text_at(0)
         )
 
@@ -144,7 +146,9 @@ def require_no_header_or_respelling(batch: Batch, tally: Tally) -> None:
                 raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
 
 
-def require_intact_files(layout: FileLayout, sources: Sequence[Source], request: Request) -> None:
+def require_intact_files(
+    layout: FileStorageLayout, sources: Sequence[Source], request: Request
+) -> None:
     """Raise DataError for a surplus delimiter or an incomplete array, which DuckDB would ignore."""
     uneven = layout.kind == "csv" and not request.skip_bad
     for source in sources:
@@ -170,7 +174,7 @@ def require_intact_files(layout: FileLayout, sources: Sequence[Source], request:
             )
 
 
-def require_no_extra_empty_field(source: Source, layout: FileLayout) -> None:
+def require_no_extra_empty_field(source: Source, layout: FileStorageLayout) -> None:
     """Raise DataError for the first row with an extra empty field, which DuckDB would ignore."""
     width = len(layout.columns)
     for line, row in numbered_csv_rows(source, layout.delimiter):

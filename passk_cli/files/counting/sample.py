@@ -27,9 +27,9 @@ from passk_cli.files.database import (
     retry_without_memory_limit,
 )
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.profile import DataProfile, SampledColumn, as_floats, joined_codes
+from passk_cli.files.reading.profile import RowSampleProfile, SampledColumn, as_floats, joined_codes
 from passk_cli.files.roles import (
-    ATTEMPT_END_COLUMN_WORDS,
+    ATTEMPT_END_STATUS_COLUMN_WORDS,
     column_name_words,
     find_column_and_keys,
     is_list_column,
@@ -49,7 +49,7 @@ _ROWS, _COLUMNS, _KEYS = 50_000, 300, 40
 _SCALAR_KINDS = {"null", "bool", "number", "text"}
 
 
-class _SampledBatch(NamedTuple):
+class _BatchOfSampleFiles(NamedTuple):
     """A batch in which each file is replaced by its sample.
 
     original_path_by_sample : maps the path of each sample to the path of the sampled file.
@@ -63,7 +63,7 @@ class _SampledBatch(NamedTuple):
 
 def profile_files(
     con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path
-) -> DataProfile:
+) -> RowSampleProfile:
     """Build the profile of all files, using samples of large files.
 
     folder : the folder for the samples, which the connection must be allowed to read.
@@ -74,7 +74,7 @@ def profile_files(
 
 def _profile_files(
     con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path
-) -> DataProfile:
+) -> RowSampleProfile:
     con.execute("SET preserve_insertion_order = true")
     samples = [
         _write_samples(con, batch, folder, i)
@@ -107,7 +107,9 @@ def _profile_files(
         ((structure,),) = con.execute(query).fetchall()
         for keys in _record_keys(json.loads(structure or "{}")):
             path = quote_text(".".join(["$", *map(quote_name, keys)]))
-            sql.setdefault(".".join([record, *keys]), _scalar_sql(f"({value} ->> {path})"))
+            sql.setdefault(
+                ".".join([record, *keys]), _null_unless_scalar_sql(f"({value} ->> {path})")
+            )
     scalar_sql = {name: text for name, text in sql.items() if name not in records or name in plain}
     return _build_profile(
         con, profile_statement, "profile_", scalar_sql, batches, is_complete=is_complete
@@ -125,7 +127,7 @@ def _record_keys(structure: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[
     for key, below in sorted(structure.items()) if is_record else ():
         path = (*above, key)
         ending = not isinstance(below, dict) and any(
-            column_name_words(part) & ATTEMPT_END_COLUMN_WORDS for part in path
+            column_name_words(part) & ATTEMPT_END_STATUS_COLUMN_WORDS for part in path
         )
         if not above or ending:
             yield path
@@ -136,7 +138,7 @@ def _record_keys(structure: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[
 def _fill_profile_table(
     con: duckdb.DuckDBPyConnection,
     statement: Statement,
-    batches: Sequence[tuple[Batch, _SampledBatch]],
+    batches: Sequence[tuple[Batch, _BatchOfSampleFiles]],
     columns: Sequence[str],
 ) -> None:
     names, counts = statement.names, statement.has_counts
@@ -167,9 +169,9 @@ def _fill_profile_table(
         )
 
 
-def profile_complete_cells(
+def profile_all_rows_of_some_tasks(
     con: duckdb.DuckDBPyConnection, statement: Statement, columns: Sequence[str], one_in: int
-) -> DataProfile:
+) -> RowSampleProfile:
     """Build a profile of all rows of some tasks. A hash selects one in `one_in` tasks.
 
     Errors: duckdb.Error if a query fails.
@@ -195,7 +197,7 @@ def _build_profile(
     batches: Sequence[Batch],
     *,
     is_complete: bool,
-) -> DataProfile:
+) -> RowSampleProfile:
     """Build the profile of a table that contains the sampled rows.
 
     columns : maps the name of each column to SQL for the value of the column as a string.
@@ -227,7 +229,7 @@ def _build_profile(
     judged = as_floats(answer["verdict"])
     judged[(judged < 0) | (judged > 1)] = np.nan
     series_codes, task = joined_codes(*codes[: len(series)]), codes[len(series)]
-    return DataProfile(
+    return RowSampleProfile(
         observed, series_codes, task, file, judged, file_names, is_complete, con, table
     )
 
@@ -276,11 +278,13 @@ def _text_sql_by_column(batches: Sequence[Batch], columns: Sequence[str]) -> dic
             b.layout.kinds_by_column[name] for b in batches if name in b.layout.kinds_by_column
         ]
         plain = kinds and all(of <= _SCALAR_KINDS for of in kinds)
-        texts[name] = f"nullif(carried{place}, '')" if plain else _scalar_sql(f"carried{place}")
+        texts[name] = (
+            f"nullif(carried{place}, '')" if plain else _null_unless_scalar_sql(f"carried{place}")
+        )
     return texts
 
 
-def _scalar_sql(text: str) -> str:
+def _null_unless_scalar_sql(text: str) -> str:
     """SQL that replaces an empty string, a list or a record by NULL."""
     return f"CASE WHEN left({text}, 1) NOT IN ('', '{{', '[') THEN {text} END"
 
@@ -304,19 +308,19 @@ def _with_columns_of_later_records(con: duckdb.DuckDBPyConnection, batch: Batch)
         names = (name for (name,) in answer.fetchall() if name not in layout.kinds_by_column)
         layout = layout.with_further_columns([*islice(names, _COLUMNS)])
     roles = replace(batch.roles, attempt_fact_columns=())
-    if roles.row_type == "lists":
-        roles = replace(roles, row_type="attempts", outcome=None)
+    if roles.kind_of_rows == "lists":
+        roles = replace(roles, kind_of_rows="attempts", outcome=None)
     return replace(batch, layout=replace(layout, contains_all_columns=True), roles=roles)
 
 
 def _write_samples(
     con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: int
-) -> _SampledBatch:
+) -> _BatchOfSampleFiles:
     layout = batch.layout
     if layout.kind == "parquet" or layout.table_name:
         rows = layout.relation_sql([source.path for source in batch.sources], {})
         ((number,),) = con.execute(f"SELECT count(*) FROM {rows}").fetchall()
-        return _SampledBatch(batch, {}, number <= _ROWS)
+        return _BatchOfSampleFiles(batch, {}, number <= _ROWS)
     files = (
         [layout.normalized_rows_file]
         if layout.normalized_rows_file
@@ -325,9 +329,9 @@ def _write_samples(
     total = sum(map(os.path.getsize, files))
     plain = bool(layout.normalized_rows_file) or layout.compression == "none"
     if plain and total <= USUAL_SAMPLE_BYTES:
-        return _SampledBatch(batch, {}, is_complete=True)
+        return _BatchOfSampleFiles(batch, {}, is_complete=True)
     if not layout.normalized_rows_file and layout.kind not in ("jsonl", "csv"):
-        return _SampledBatch(batch, {}, is_complete=False)
+        return _BatchOfSampleFiles(batch, {}, is_complete=False)
     blocks = _block_starts(files) if plain else _first_block_starts(files)
     samples: dict[str, str] = {}
     complete = not plain and len(blocks) == len(files)
@@ -341,7 +345,7 @@ def _write_samples(
             sample.write_bytes(first_bytes(batch.sources[number], size))
             complete = complete and os.path.getsize(sample) < size
     if layout.normalized_rows_file:
-        return _SampledBatch(
+        return _BatchOfSampleFiles(
             replace(batch, layout=replace(layout, normalized_rows_file=next(iter(samples)))),
             {},
             False,
@@ -357,7 +361,7 @@ def _write_samples(
         for name, values in layout.constant_columns.items()
     }
     layout = replace(layout, constant_columns=constants, compression="none")
-    return _SampledBatch(
+    return _BatchOfSampleFiles(
         replace(batch, layout=layout, sources=tuple(samples_as_sources)), samples, complete
     )
 

@@ -39,13 +39,13 @@ def sampled_rows(
     profile, request = context.profile, context.request
     has_filter = request.where or request.models or request.exclude_models
     is_part = has_filter or request.only_tasks or request.exclude_tasks
-    if any(b.roles.row_type != "attempts" for b in context.batches) or (
+    if any(b.roles.kind_of_rows != "attempts" for b in context.batches) or (
         is_part and not profile.is_complete
     ):
         return None
     by_file = any(batch.roles.model is None for batch in context.batches)
     series = (
-        joined_codes(profile.series_codes, profile.file_indices)
+        joined_codes(profile.series_codes, profile.row_file_indices)
         if by_file
         else profile.series_codes
     )
@@ -95,7 +95,7 @@ def _series_names(
     by_file = {source.name: statement.names.get(source.path) for source in context.sources}
     for row in rows.tolist():
         model, *groups = texts[row]
-        yield (by_file.get(profile.file_names[profile.file_indices[row]]) or model, *groups)
+        yield (by_file.get(profile.file_names[profile.row_file_indices[row]]) or model, *groups)
 
 
 def _task_group_candidates(

@@ -50,7 +50,10 @@ from passk_cli.files.roles import (
     outcome_verdict_sql,
     reaches_threshold_sql,
 )
-from passk_cli.files.sources.path_templates import TEMPERATURE_NAMES, template_and_temperature
+from passk_cli.files.sources.path_templates import (
+    TEMPERATURE_COLUMN_NAMES,
+    template_and_temperature,
+)
 from passk_cli.files.sources.source import max_object_bytes
 from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.suggested_fix import SuggestedFix
@@ -141,8 +144,8 @@ class Tally:
         and files_differ contain truth values.
     cell_table_before_deduplication : like `cell_columns`, but before repeated attempts were
         dropped.
-    rejected_row_count : the number of rows that --skip-bad skipped, because the rows have a wrong
-        number of fields.
+    skipped_bad_csv_row_count : the number of rows that --skip-bad skipped, because the rows have a
+        wrong number of fields.
     missing_reason_counts : maps each model to counts of the words for a missing outcome, such as
         "timeout".
     kept_duplicate : "first" or "last" if --duplicates kept the first or the last row of each
@@ -152,7 +155,7 @@ class Tally:
     cell_columns: dict[str, Any]
     cell_table_before_deduplication: dict[str, Any]
     repeats: RepeatedAttempts
-    rejected_row_count: int
+    skipped_bad_csv_row_count: int
     missing_reason_counts: dict[str, dict[str, int]]
     kept_duplicate: str | None = None
 
@@ -176,9 +179,9 @@ class Statement:
         self.batches, self.request, self.where = batches, request, where
         self.names = names
         self.groups = [f"group{i}" for i in range(len(request.by))]
-        self.has_counts = any(b.roles.row_type == "counts" for b in batches)
+        self.has_counts = any(b.roles.kind_of_rows == "counts" for b in batches)
         typed = all(
-            batch.layout.has_typed_values and batch.roles.row_type == "attempts"
+            batch.layout.has_typed_values and batch.roles.kind_of_rows == "attempts"
             for batch in batches
         )
         kinds = [dict(b.layout.columns).get(b.roles.outcome or "", frozenset()) for b in batches]
@@ -203,7 +206,7 @@ class Statement:
             and batch.roles.attempt not in (*grouping, *where, *BENCHMARK_COLUMN_NAMES)
             and [*batch.roles.columns().values()].count(batch.roles.attempt) == 1
             for batch in batches
-            if batch.roles.row_type == "attempts" and batch.roles.attempt is not None
+            if batch.roles.kind_of_rows == "attempts" and batch.roles.attempt is not None
         )
         self.benchmarks = _possible_benchmark_columns(batches, request)
         self.labelled = any(b.roles.model and s.label for b in batches for s in b.sources)
@@ -322,7 +325,7 @@ FROM totals LEFT JOIN expected ON expected.count = totals.numbered"""
         key = ", ".join(columns)
         first = ", ".join(f"(first({c} ORDER BY {key}))" for c in columns)
         return f"""
-WITH {self.rows_with_model_names_sql(None)},
+WITH {self.rows_with_final_model_names_sql(None)},
 keyed AS (
   SELECT {key}, count(*) AS times FROM named
   WHERE attempt IS NOT NULL AND task IS NOT NULL GROUP BY {key})
@@ -332,14 +335,14 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE t
         """SQL for the number of repeated attempts that have different outcomes."""
         key = ", ".join(["model", *self.groups, "task", "attempt"])
         return f"""
-WITH {self.rows_with_model_names_sql(None)}
+WITH {self.rows_with_final_model_names_sql(None)}
 SELECT count(*) FROM (SELECT 1 FROM named WHERE attempt IS NOT NULL AND task IS NOT NULL
 GROUP BY {key} HAVING count(DISTINCT trim(outcome)) > 1)"""
 
     def missing_reason_counts_sql(self, keep: str | None) -> str:
         """SQL for the number of missing outcomes per model and reason."""
         return f"""
-WITH {self.rows_with_model_names_sql(keep)}
+WITH {self.rows_with_final_model_names_sql(keep)}
 SELECT model, lower(trim(outcome)) AS word, count(*)
 FROM named WHERE word IN {ENDED_WITHOUT_VERDICT_WORDS} AND task IS NOT NULL GROUP BY 1, 2"""
 
@@ -347,7 +350,7 @@ FROM named WHERE word IN {ENDED_WITHOUT_VERDICT_WORDS} AND task IS NOT NULL GROU
         """SQL that defines the CTE `matching`, which contains all rows for which a condition is
         true. The condition can use all columns and `verdict` (see `attempt_verdict_sql`)."""
         return f"""
-WITH {self.rows_with_model_names_sql(None)},
+WITH {self.rows_with_final_model_names_sql(None)},
 matching AS (SELECT named.*, {self.attempt_verdict_sql()} AS verdict FROM named WHERE
 {condition})"""
 
@@ -361,7 +364,7 @@ FROM rows WHERE task IS NOT NULL AND outcome IS NOT NULL GROUP BY 1 ORDER BY tim
     def sampled_task_rows_sql(self, one_in: int) -> str:
         """SQL that selects all rows of some tasks. A hash selects one in `one_in` tasks."""
         return f"""
-WITH {self.rows_with_model_names_sql(None)}
+WITH {self.rows_with_final_model_names_sql(None)}
 SELECT named.* FROM named WHERE task IS NOT NULL AND hash(task) % {one_in} = 0"""
 
     def model_task_pairs_sql(self) -> str:
@@ -371,16 +374,17 @@ SELECT named.* FROM named WHERE task IS NOT NULL AND hash(task) % {one_in} = 0""
             self.request.with_all_models(), alias={}, only_tasks=(), exclude_tasks=()
         )
         return f"""
-WITH {self.with_changes(request=unchosen).rows_with_model_names_sql(None)}
+WITH {self.with_changes(request=unchosen).rows_with_final_model_names_sql(None)}
 SELECT DISTINCT model, task FROM named"""
 
     def models_sql(self) -> str:
         """SQL for the names of all models, including models that options exclude."""
         return f"""
-WITH {self.with_changes(request=self.request.with_all_models()).rows_with_model_names_sql(None)}
+WITH
+{self.with_changes(request=self.request.with_all_models()).rows_with_final_model_names_sql(None)}
 SELECT DISTINCT model FROM named WHERE model IS NOT NULL ORDER BY model"""
 
-    def rows_with_model_names_sql(self, keep: str | None) -> str:
+    def rows_with_final_model_names_sql(self, keep: str | None) -> str:
         """The CTEs of `rows_sql`, followed by a CTE `named`, which contains the rows with the final
         names of the models."""
         return f"""{self.rows_sql(keep)},
@@ -456,7 +460,7 @@ rows AS (SELECT row.* FROM picked)"""
             **{g: text(column) for g, column in zip(self.groups, request.by, strict=True)},
             "task": f"({text('suite')} || '/' || {task})" if batch.has_suites_in_task_ids else task,
             "attempt": f"CAST({attempt} AS {self.care.attempt_sql_type})",
-            "outcome": outcome if roles.row_type == "attempts" else "NULL::VARCHAR",
+            "outcome": outcome if roles.kind_of_rows == "attempts" else "NULL::VARCHAR",
         }
         if self.has_row_numbers:
             roles_sql["place"] = quote_name(ROW_NUMBER_COLUMN)
@@ -478,9 +482,9 @@ rows AS (SELECT row.* FROM picked)"""
                 name if find_column_and_keys(name, layout.kinds_by_column) else None
             )
         if self.has_counts:
-            is_count = str(roles.row_type == "counts")
+            is_count = str(roles.kind_of_rows == "counts")
             roles_sql |= {"is_count": is_count, "n_text": text(roles.n), "c_text": text(roles.c)}
-        if roles.row_type == "counts":
+        if roles.kind_of_rows == "counts":
             roles_sql["attempt"] = f"0::{self.care.attempt_sql_type}"
         requested = request.used_attempt_facts
         attempt_columns = {
@@ -489,7 +493,7 @@ rows AS (SELECT row.* FROM picked)"""
         unnested = {
             role: text(column, sql_type="VARCHAR[]")
             for role, column in attempt_columns.items()
-            if roles.row_type == "lists"
+            if roles.kind_of_rows == "lists"
             and role not in AMOUNT_UNITS
             and is_list_column(column, layout.kinds_by_column)
         }
@@ -498,7 +502,7 @@ rows AS (SELECT row.* FROM picked)"""
             for role, column in attempt_columns.items()
             if role not in AMOUNT_UNITS
         }
-        lists = roles.row_type == "lists"
+        lists = roles.kind_of_rows == "lists"
         roles_sql |= {
             role: layout.amount_total_sql(role, attempt_columns[role], nested, as_list=lists)
             if role in attempt_columns
@@ -507,7 +511,7 @@ rows AS (SELECT row.* FROM picked)"""
             if role in AMOUNT_UNITS
         }
         inner = [f"{sql} AS {quote_name('#' + name)}" for name, sql in roles_sql.items()]
-        if roles.row_type == "lists":
+        if roles.kind_of_rows == "lists":
             inner.append(f'{text(roles.outcome, sql_type="VARCHAR[]")} AS "#list"')
         numbers = NUMBER_CAST_SQL_VARIANTS[self.care.condition_number_cast_index]
         compared = {c: layout.condition_value_sql(c, nested, numbers) for c in self.where}
@@ -518,7 +522,7 @@ rows AS (SELECT row.* FROM picked)"""
             source = f'(SELECT * FROM {source} WHERE ({request.where}\n) OR "#task" IS NULL)'
         if task_condition := tasks_condition('"#task"', request.only_tasks, request.exclude_tasks):
             source = f"(SELECT * FROM {source} WHERE {task_condition})"
-        if roles.row_type == "lists":
+        if roles.kind_of_rows == "lists":
             # A record with an empty list, or without a task, becomes one row without an outcome.
             outcomes = 'len("#list") > 0 AND "#task" IS NOT NULL'
             filled = f'CASE WHEN {outcomes} THEN "#list" ELSE [NULL] END'
@@ -531,7 +535,7 @@ rows AS (SELECT row.* FROM picked)"""
             }
             outer |= {role: f"unnest({quote_name('#' + role)})" for role in unnested_roles}
         rows = ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
-        if request.passing_score is not None and roles.row_type != "counts":
+        if request.passing_score is not None and roles.kind_of_rows != "counts":
             value = "TRY_CAST(outcome AS DOUBLE)"
             passes = (
                 f"if({reaches_threshold_sql(value, request.passing_score)}, '{REACHED}', '{BELOW}')"
@@ -565,7 +569,7 @@ rows AS (SELECT row.* FROM picked)"""
         if layout.contains_all_columns:
             return ()
         open_roles = ["model"] * (roles.model is None)
-        open_roles += ["attempt"] * (roles.attempt is None and roles.row_type == "attempts")
+        open_roles += ["attempt"] * (roles.attempt is None and roles.kind_of_rows == "attempts")
         watched = [name for role in open_roles for name in ROLES[role].names_by_likelihood[0]]
         watched += ["seed"] * ("attempt" in open_roles)
         known_columns = {column.lower() for column in (*types, *layout.kinds_by_column)}
@@ -582,7 +586,7 @@ rows AS (SELECT row.* FROM picked)"""
             table = f"SELECT {', '.join(comparisons) or '1'} FROM {rows}"
             yield f"EXPLAIN SELECT 1 FROM ({table}) WHERE {condition}"
 
-    def renamed_within_file_queries(self, role: str) -> Iterator[str]:
+    def column_renamed_in_file_queries(self, role: str) -> Iterator[str]:
         """Queries (one per batch) that find a record in which a role has another column name."""
         for batch in self.batches:
             layout, column = batch.layout, batch.roles.column(role) or ""
@@ -636,7 +640,7 @@ rows AS (SELECT row.* FROM picked)"""
                 remedy = "rename one column"
                 raise DataError(batch.sources[0].name, problem, remedy, name="ambiguous-column")
         list_columns = amounts
-        if roles.row_type == "lists":
+        if roles.kind_of_rows == "lists":
             list_columns += [
                 *layout.combined_columns(roles.outcome or ""),
                 *(column for _, column in roles.attempt_fact_columns),
@@ -665,7 +669,7 @@ rows AS (SELECT row.* FROM picked)"""
 
 def _missing_column_error(column: str, batch: Batch) -> DataError:
     place = batch.sources[0].name
-    template = template_and_temperature(place) if column in TEMPERATURE_NAMES else None
+    template = template_and_temperature(place) if column in TEMPERATURE_COLUMN_NAMES else None
     settles = [SuggestedFix({"--path": template[0]}, "reads it from names")] if template else []
     return DataError(
         place, f"no column {column!r}", did_you_mean_or_list(column, batch.layout.kinds_by_column),

@@ -15,7 +15,7 @@ from passk_cli.files.formats.cruxeval import CRUXEVAL
 from passk_cli.files.formats.deepeval import DEEPEVAL
 from passk_cli.files.formats.docker_agent import DOCKER_AGENT
 from passk_cli.files.formats.evalplus import EVALPLUS
-from passk_cli.files.formats.evalport import EVALPORT
+from passk_cli.files.formats.evalport import EVALPORT_FORMAT
 from passk_cli.files.formats.evalscope import EVALSCOPE
 from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER
 from passk_cli.files.formats.format import Example, File, Format
@@ -27,17 +27,17 @@ from passk_cli.files.formats.inspect import INSPECT
 from passk_cli.files.formats.lighteval import LIGHTEVAL
 from passk_cli.files.formats.livecodebench import LIVECODEBENCH
 from passk_cli.files.formats.lm_eval import LM_EVAL
-from passk_cli.files.formats.math_evaluation import MATH_EVALUATION
+from passk_cli.files.formats.math_evaluation import MATH_EVALUATION_FORMAT
 from passk_cli.files.formats.mcpmark import MCPMARK
 from passk_cli.files.formats.multipl_e import MULTIPL_E
 from passk_cli.files.formats.nemo_evaluator import NEMO_EVALUATOR
-from passk_cli.files.formats.nemo_skills import NEMO_SKILLS
+from passk_cli.files.formats.nemo_skills import NEMO_SKILLS_FORMAT
 from passk_cli.files.formats.openai_evals import OPENAI_EVALS
 from passk_cli.files.formats.opencompass import OPENCOMPASS
 from passk_cli.files.formats.phoenix import PHOENIX
 from passk_cli.files.formats.promptfoo import PROMPTFOO
-from passk_cli.files.formats.pydantic_evals import PYDANTIC_EVALS
-from passk_cli.files.formats.pytest_report import PYTEST_REPORT
+from passk_cli.files.formats.pydantic_evals import PYDANTIC_EVALS_FORMAT
+from passk_cli.files.formats.pytest_report import PYTEST_REPORT_FORMAT
 from passk_cli.files.formats.refused_formats import REFUSED_FORMATS
 from passk_cli.files.formats.skill_evals import SKILL_EVALS
 from passk_cli.files.formats.swe_bench import SWE_BENCH, SWE_BENCH_INSTANCE, SWE_BENCH_PRO
@@ -56,11 +56,12 @@ FORMATS: dict[str, Format] = {
     form.name: form
     for form in (
         INSPECT, AIDER, CRUXEVAL, DEEPEVAL, EVALPLUS, EVALSCOPE, EVERY_EVAL_EVER,
-        HELM, LIGHTEVAL, LIVECODEBENCH, LM_EVAL, MATH_EVALUATION, MULTIPL_E,
-        NEMO_EVALUATOR, NEMO_SKILLS, OPENAI_EVALS, OPENCOMPASS, PHOENIX, PROMPTFOO, PYTEST_REPORT,
+        HELM, LIGHTEVAL, LIVECODEBENCH, LM_EVAL, MATH_EVALUATION_FORMAT, MULTIPL_E,
+        NEMO_EVALUATOR, NEMO_SKILLS_FORMAT, OPENAI_EVALS, OPENCOMPASS, PHOENIX, PROMPTFOO,
+        PYTEST_REPORT_FORMAT,
         SKILL_EVALS, *REFUSED_FORMATS, HARBOR, TERMINAL_BENCH, TAU_BENCH, TAU2, MCPMARK, SWE_BENCH,
         SWE_BENCH_INSTANCE, SWE_BENCH_PRO, VERIFIERS, VERIFIERS_TRACES, VERL, HAL,
-        PYDANTIC_EVALS, BRAINTRUST, WEAVE, GOOGLE_ADK, DOCKER_AGENT, EVALPORT,
+        PYDANTIC_EVALS_FORMAT, BRAINTRUST, WEAVE, GOOGLE_ADK, DOCKER_AGENT, EVALPORT_FORMAT,
         *mapped_formats(), *generic.FORMATS,
     )
 }  # fmt: skip
@@ -128,7 +129,7 @@ def format_of_short_document(file: File) -> Format | None:
     if file.short_document is None:
         return None
     return (
-        generic.LONG_RECORD_ARRAY_FORMAT
+        generic.LONG_ARRAY_OF_RECORDS_FORMAT
         if file.structure == "array"
         else generic.SINGLE_RECORD_FORMAT
     )

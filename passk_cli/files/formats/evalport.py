@@ -70,7 +70,7 @@ def _contents(file: File) -> Contents:
     return contents_with_scorer_outcomes(results, _PASSED_KEY, facts=facts)
 
 
-EVALPORT = Format(
+EVALPORT_FORMAT = Format(
     "evalport",
     "a result with passed true; an error, or a result not verified or graded, is no outcome."
     " --outcome selects one grader",

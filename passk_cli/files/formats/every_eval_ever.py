@@ -39,7 +39,7 @@ _TOKEN_KEY_BY_ROLE = {
 _COLUMNS_IN_SCHEMA = tuple(
     "model suite task run attempt outcome score reason answer solution".split()
 )
-_read_usage_amounts = build_usage_amount_reader(
+_usage_amount_reader = build_usage_amount_reader(
     tokens_in="token_usage.input_tokens", tokens_out="token_usage.output_tokens",
     tokens="token_usage.total_tokens", tokens_cached="token_usage.input_tokens_cache_read",
     latency_ms="performance.latency_ms", turns="evaluation.num_turns",
@@ -92,7 +92,7 @@ def _usage_amounts(record: Any) -> dict[str, object]:
     """The numbers of tokens, milliseconds and turns in a record, and further amounts, for example
     costs, that `passk convert` wrote to the metadata."""
     carried = {name: value_at_key_path(record, "metadata", name) for name in sorted(AMOUNT_UNITS)}
-    usage = _read_usage_amounts(record).items()
+    usage = _usage_amount_reader(record).items()
     return carried | {name: amount for name, amount in usage if amount is not None}
 
 

@@ -18,7 +18,7 @@ from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import BadRecordError, DataError
 from passk_cli.files.database import (
     NO_HIVE_PARTITIONING_SQL,
-    parquet_keys,
+    parquet_column_and_field_names,
     quote_name,
     shared_connection,
 )
@@ -250,7 +250,7 @@ def file_with_detected_structure(
         names = frozenset(archive.names)
         return File(source, "zip", names, archive=archive, sibling_documents=siblings)
     if data.startswith(b"PAR1"):
-        columns = frozenset(parquet_keys(source.path))
+        columns = frozenset(parquet_column_and_field_names(source.path))
         return File(source, "parquet", columns, sibling_documents=siblings)
     try:
         text, sound = data.decode(), True
@@ -364,8 +364,8 @@ class Contents:
     messages : messages about the file that a user should see.
     default_outcome : the outcome that the harness itself uses as the verdict, and the default for
         `--outcome`.
-    tasks_in_shuffled_order : the tasks in the order in which the run attempted them, if the run
-        shuffled the tasks. Otherwise, the list is empty.
+    tasks_as_attempted_if_shuffled : the tasks in the order in which the run attempted them, if the
+        run shuffled the tasks. Otherwise, the list is empty.
     """
 
     rows: Callable[[RowRequest], Iterable[Row] | Iterable[Record]]
@@ -373,7 +373,7 @@ class Contents:
     constants: Mapping[str, object] = field(default_factory=dict)
     messages: Sequence[Diagnostic] = ()
     default_outcome: str | None = None
-    tasks_in_shuffled_order: Sequence[object] = ()
+    tasks_as_attempted_if_shuffled: Sequence[object] = ()
 
 
 class Example(NamedTuple):

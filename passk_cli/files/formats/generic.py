@@ -210,7 +210,7 @@ def _is_large_array(file: File) -> bool:
     return file.structure == "array" and file.short_document is None and large
 
 
-LONG_RECORD_ARRAY_FORMAT = Format(
+LONG_ARRAY_OF_RECORDS_FORMAT = Format(
     "records",
     "the outcome of a record, in an array of records that is too long for memory",
     "",
@@ -250,7 +250,7 @@ def _is_outcome_by_task(entries: Sequence[_DocumentEntry]) -> bool:
     return flags and not _has_outcome(frozenset(entry.key for entry in entries))
 
 
-OUTCOMES_BY_TASK_FORMAT = Format(
+OBJECT_OF_TASK_OUTCOMES_FORMAT = Format(
     "task-outcomes",
     "the value true, in an object by task with truth values or lists of truth values",
     "",
@@ -286,7 +286,7 @@ def _is_records_by_task(entries: Sequence[_DocumentEntry]) -> bool:
     )
 
 
-RECORDS_BY_TASK_FORMAT = Format(
+OBJECT_OF_TASK_RECORDS_FORMAT = Format(
     "task-records",
     "the outcome of a record, in an object by task with records or lists of records",
     "",
@@ -559,10 +559,10 @@ SINGLE_RECORD_FORMAT = Format(
 )
 
 FORMATS = (
-    LONG_RECORD_ARRAY_FORMAT,
+    LONG_ARRAY_OF_RECORDS_FORMAT,
     COLUMN_LISTS_FORMAT,
-    OUTCOMES_BY_TASK_FORMAT,
-    RECORDS_BY_TASK_FORMAT,
+    OBJECT_OF_TASK_OUTCOMES_FORMAT,
+    OBJECT_OF_TASK_RECORDS_FORMAT,
     OBJECT_WITH_RECORD_LIST_FORMAT,
     PASSED_AND_FAILED_IDS_FORMAT,
     SINGLE_RECORD_FORMAT,

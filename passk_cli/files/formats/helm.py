@@ -56,7 +56,7 @@ def _contents(file: File) -> Contents:
     spec = file.sibling_document("run_spec.json")
     scenario = value_at_key_path(spec, "name") or file.path.parent.name
     model = _MODEL_PATTERN.search(scenario)
-    outcomes, splits, perturbed = _outcomes_and_instance_counts(file)
+    outcomes, splits, perturbed = _outcome_names_and_instance_counts(file)
     split = "test" if "test" in splits else None
     messages = [PERTURBED_INSTANCES_NOTE(instances=perturbed)] if perturbed else []
     other_splits = {name: times for name, times in splits.items() if split and name != split}
@@ -72,7 +72,7 @@ def _contents(file: File) -> Contents:
     return Contents(lambda request: _rows(file, request, split), tuple(outcomes), facts, messages)
 
 
-def _outcomes_and_instance_counts(file: File) -> tuple[list[str], Counter[str], int]:
+def _outcome_names_and_instance_counts(file: File) -> tuple[list[str], Counter[str], int]:
     """Return the names of the statistics that are always between 0 and 1, the number of records
     per split, and the number of perturbed records."""
     highest: dict[str, float] = {}

@@ -49,7 +49,7 @@ INVALIDATED_LOG_WARNING = DiagnosticType(
     example="warning[invalidated-log]: the log is marked as invalidated",
 )  # fmt: skip
 
-SCORE_MAY_MEAN_FAILURE_WARNING = DiagnosticType(
+HIGH_SCORE_MAY_BE_BAD_WARNING = DiagnosticType(
     "unclear-score", WARNING,
     "a score of 1 is a pass, but {score} may measure a failure",
     (SuggestedFix({"--passes": ("false",), "--fails": ("true",)}, "makes 1 a failure"),),
@@ -61,8 +61,9 @@ SCORE_MAY_MEAN_FAILURE_WARNING = DiagnosticType(
     " --passes false --fails true makes 1 a failure",
 )  # fmt: skip
 
-# If the name of a scorer contains a word in _UNDESIRED_WORDS, a score of 1 is probably undesirable.
-_UNDESIRED_WORDS = frozenset(
+# If the name of a scorer contains a word in _UNDESIRED_EVENT_WORDS, a score of 1 is probably
+# undesirable.
+_UNDESIRED_EVENT_WORDS = frozenset(
     "attack deceived deception deceptive error failure hallucination harm harmful jailbreak leak"
     " misaligned refusal refused sabotage toxicity unsafe violation".split()
 )
@@ -127,15 +128,15 @@ def _contents(file: File) -> Contents:
     facts = {"model": model, "suite": run.get("task"), "run": number, **_settings(header, run)}
     messages = [*_log_state_warnings(file, header, len(samples))]
     messages += [
-        SCORE_MAY_MEAN_FAILURE_WARNING(score=name)
+        HIGH_SCORE_MAY_BE_BAD_WARNING(score=name)
         for name in names
-        if column_name_words(name) & _UNDESIRED_WORDS
+        if column_name_words(name) & _UNDESIRED_EVENT_WORDS
     ]
     dataset = run.get("dataset") or {}
     order = dataset.get("sample_ids") if dataset.get("shuffled") else None
     return Contents(
         lambda request: _rows(file, samples, model, request), names or None, facts, messages,
-        tasks_in_shuffled_order=order if isinstance(order, list) else (),
+        tasks_as_attempted_if_shuffled=order if isinstance(order, list) else (),
     )  # fmt: skip
 
 

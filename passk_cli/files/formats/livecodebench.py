@@ -30,7 +30,7 @@ from passk_cli.files.formats.format import (
     value_at_key_path,
 )
 
-NUMBERED_PROBLEMS_NOTE = DiagnosticType(
+PROBLEMS_NUMBERED_BY_POSITION_NOTE = DiagnosticType(
     "numbered-problems", NOTE,
     "problems are numbered by position, so compare only models that attempted the same list",
     "the _eval_all.json of the same run contains ids",
@@ -74,7 +74,7 @@ def _contents(file: File) -> Contents:
     return Contents(
         lambda request: _rows_by_position(file),
         constants=facts,
-        messages=(NUMBERED_PROBLEMS_NOTE(),),
+        messages=(PROBLEMS_NUMBERED_BY_POSITION_NOTE(),),
     )
 
 

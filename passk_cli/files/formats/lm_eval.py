@@ -48,7 +48,7 @@ ANSWERS_COMBINED_BY_FILTER_WARNING = DiagnosticType(
 _FILE_NAME_PATTERN = re.compile(
     r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d-]+(?:\.\d+)?)\.jsonl.*"
 )
-_MODEL_ARGUMENT_PATTERN = re.compile(r"(?:^|,)(?:pretrained|model|path)=([^,]+)")
+_MODEL_NAME_ARGUMENT_PATTERN = re.compile(r"(?:^|,)(?:pretrained|model|path)=([^,]+)")
 # In files of early lm-eval versions, each key of a sample that is not in _NON_METRIC_KEYS is a
 # metric.
 _NON_METRIC_KEYS = frozenset(
@@ -82,7 +82,7 @@ def _model_suite_and_settings(file: File, prompts: Mapping[str, str]) -> dict[st
         return {}
     task, results = name["task"], file.sibling_document(f"results_{name['time']}.json")
     arguments = value_at_key_path(results, "config", "model_args")
-    parts = _MODEL_ARGUMENT_PATTERN.search(arguments) if isinstance(arguments, str) else None
+    parts = _MODEL_NAME_ARGUMENT_PATTERN.search(arguments) if isinstance(arguments, str) else None
     # lm-eval writes all samples of a model into a folder with the name of the model.
     above = PurePath(file.source.name).parent.name
     config_model = value_at_key_path(arguments, "pretrained") or value_at_key_path(

@@ -61,7 +61,7 @@ def _contents(file: File) -> Contents:
     return Contents(rows, constants=facts)
 
 
-MATH_EVALUATION = Format(
+MATH_EVALUATION_FORMAT = Format(
     "math-evaluation",
     "an entry of score that is true",
     "github.com/ZubinGou/math-evaluation-harness: math_eval.py",

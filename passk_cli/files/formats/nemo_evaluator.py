@@ -40,7 +40,7 @@ _AVERAGES_TEXT_PATTERN = re.compile(
 _MISSING_REASON_BY_CATEGORY = {"infra_error": "infrastructure", "system": "error"}
 
 
-def _averages_kind_and_remedy(file: File) -> tuple[str, str] | None:
+def _averages_file_kind_and_remedy(file: File) -> tuple[str, str] | None:
     """Describe a file that contains only averages, and suggest what to read instead. Return None
     for other files."""
     if file.structure == "object" and file.has_keys("run_id", "config_hash", "benchmark.scores"):
@@ -52,7 +52,7 @@ def _averages_kind_and_remedy(file: File) -> tuple[str, str] | None:
 
 
 def _contents(file: File) -> Contents:
-    if averages := _averages_kind_and_remedy(file):
+    if averages := _averages_file_kind_and_remedy(file):
         kind, remedy = averages
         problem = f"{kind} of NeMo Evaluator contains only averages"
         raise FileWithoutResultsError(file.source.name, problem, remedy)
@@ -91,7 +91,7 @@ NEMO_EVALUATOR = Format(
     "github.com/NVIDIA-NeMo/Evaluator: src/nemo_evaluator/engine/eval_loop.py, artifacts.py",
     lambda file: (
         file.has_keys("problem_idx", "reward", "scoring_details")
-        or _averages_kind_and_remedy(file) is not None
+        or _averages_file_kind_and_remedy(file) is not None
     ),
     _contents,
     lambda file: () if file.name != "results.jsonl" else _NON_RESULT_FILE_PATTERNS,

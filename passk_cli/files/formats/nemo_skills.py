@@ -27,7 +27,7 @@ from passk_cli.files.formats.format import (
 _FILE_NAME_PATTERN = re.compile(r"output(?:-rs(?P<seed>\d+))?(?P<part>_chunk_\d+)?\.jsonl.*")
 
 
-def _is_expected_judgement(record: dict[str, Any]) -> bool | None:
+def _is_judged_as_expected(record: dict[str, Any]) -> bool | None:
     """Whether the judgement equals the expected judgement, which is "yes" by default.
 
     Source: nemo_skills/evaluation/metrics/utils.py, is_correct_judgement.
@@ -52,7 +52,7 @@ def _build_key_equality_reader(key: str, value: str) -> Callable[[dict[str, Any]
 # record has the outcome if it has a key with the name of the outcome.
 _READER_BY_OUTCOME: dict[str, Callable[[dict[str, Any]], Any]] = {
     "symbolic_correct": lambda record: record.get("symbolic_correct"),
-    "judgement": _is_expected_judgement,
+    "judgement": _is_judged_as_expected,
     "is_correct": lambda record: record.get("is_correct"),
     "is_correct-plus": lambda record: record.get("is_correct-plus"),
     "proof_status": _build_key_equality_reader("proof_status", "completed"),
@@ -114,7 +114,7 @@ def _usage_amounts(record: Any) -> dict[str, object]:
     }
 
 
-NEMO_SKILLS = Format(
+NEMO_SKILLS_FORMAT = Format(
     "nemo-skills",
     "an outcome that is true, a proof_status of completed, or a judgement that is yes or expected",
     "github.com/NVIDIA/NeMo-Skills: nemo_skills/evaluation/metrics/",

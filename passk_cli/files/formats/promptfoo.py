@@ -47,7 +47,7 @@ def _contents(file: File) -> Contents:
                 task += f" #{_assertions_hash(result)}"
             failed = value_at_key_path(
                 result, "failureReason"
-            ) == _ERROR or _is_error_without_failure_reason(result)
+            ) == _ERROR or _is_error_of_early_version(result)
             provider = value_at_key_path(result, "provider")
             output = value_at_key_path(result, "response", "output")
             if request.outcome == _SUCCESS:
@@ -85,7 +85,7 @@ def _contents(file: File) -> Contents:
     return Contents(rows, tuple(names), facts, default_outcome=_SUCCESS)
 
 
-def _is_error_without_failure_reason(result: Any) -> bool:
+def _is_error_of_early_version(result: Any) -> bool:
     """Whether a result of an early version, which has no failureReason, ended with an error."""
     reason, grading = (
         value_at_key_path(result, "failureReason"),

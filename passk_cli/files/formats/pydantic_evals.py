@@ -59,7 +59,7 @@ def _contents(file: File) -> Contents:
     return contents_with_scorer_outcomes(cases, facts=facts)
 
 
-PYDANTIC_EVALS = Format(
+PYDANTIC_EVALS_FORMAT = Format(
     "pydantic-evals",
     "an assertion that is true; other scores than 0 and 1 need --threshold, labels need --passes;"
     " a case that ended with an error is no outcome",

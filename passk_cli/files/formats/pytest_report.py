@@ -137,7 +137,7 @@ def _rows(file: File, repeated: dict[str, str]) -> Iterator[Row]:
         )
 
 
-PYTEST_REPORT = Format(
+PYTEST_REPORT_FORMAT = Format(
     "pytest-json-report",
     "passed or xpassed; failed, xfailed and rerun tests fail; errors and skipped tests are no"
     " outcome",

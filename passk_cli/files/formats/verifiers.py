@@ -101,7 +101,7 @@ def _traces_contents(file: File) -> Contents:
     }
     outcomes = names if len(names) > 1 else (_OUTCOME_NAME_FOR_SINGLE_AGENT,)
     return Contents(
-        lambda request: number_attempts_per_task(_one_agent_row_per_episode(file, request)),
+        lambda request: number_attempts_per_task(_chosen_agent_row_per_episode(file, request)),
         outcomes,
         facts,
     )
@@ -116,7 +116,7 @@ def _agent_name(trace: Any) -> str:
     return str(value_at_key_path(trace, "agent", "name") or "agent")
 
 
-def _one_agent_row_per_episode(file: File, request: RowRequest) -> Iterator[Row]:
+def _chosen_agent_row_per_episode(file: File, request: RowRequest) -> Iterator[Row]:
     for line, episode in file.numbered_records(request):
         trace = _agent_trace(f"{file.source.name}:{line}", episode, request.outcome)
         failed = any(flag is False for flag in (episode.get("ok"), value_at_key_path(trace, "ok")))

@@ -36,7 +36,7 @@ from passk_cli.files.roles import (
     EACH_ENTRY_KEY,
     EQUAL_COLUMNS_OPERATOR,
     FIXED_VALUE_PREFIX,
-    MAX_NAME_CHARACTERS,
+    MAX_NAME_LIKE_TEXT_CHARACTERS,
     POSITION_AS_TASK,
     ROLES,
     SUMMARY_LIST_WORDS,
@@ -69,7 +69,7 @@ from passk_cli.files.vocabulary import (
     RUN_STATUS_COLUMN_WORDS,
     RUN_STATUS_ONLY_COLUMN_WORDS,
     SETTING_NAMES,
-    STEP_WORDS,
+    STEP_LIST_COLUMN_WORDS,
     VERDICT_COLUMN_WORDS,
     look_like_models,
 )
@@ -113,14 +113,14 @@ _PASS_AT_K_NAME_PATTERN = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+", re.I
 _NUMBERED_ATTEMPT_NAME_PATTERN = re.compile(
     rf"(^|[\W_])({'|'.join(ATTEMPT_NUMBER_WORDS)})[ _\-#]*[0-9]+(?=$|[\W_])", re.I
 )
-# A column with a word in _ANSWER_PREFERENCE_WORDS in its name shows which of two answers is better,
-# for example with the values A, B and tie.
-_ANSWER_PREFERENCE_WORDS = {*"winner preference preferred".split()}
+# A column with a word in _PAIRWISE_PREFERENCE_WORDS in its name shows which of two answers is
+# better, for example with the values A, B and tie.
+_PAIRWISE_PREFERENCE_WORDS = {*"winner preference preferred".split()}
 _SIDE_NAME, _TIES = re.compile(r"(.*[\W_])?[ab12]", re.I), {"tie", "draw", "both"}
 _WORDS, _VALUES, _FEW = 6, 16, 5
-# If a column contains at most _MAX_GRADES_IN_SCALE different grades, passk also suggests the
-# second-lowest grade as a threshold.
-_MAX_GRADES_IN_SCALE = 5
+# If a column contains at most _MAX_GRADES_FOR_SECOND_THRESHOLD different grades, passk also
+# suggests the second-lowest grade as a threshold.
+_MAX_GRADES_FOR_SECOND_THRESHOLD = 5
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,7 @@ class _CandidateFinder:
         lists_by_role = {
             "task": tasks,
             "outcome": [self._as_outcome_candidate(path) for path in outcomes],
-            "counts": self._count_candidates(),
+            "counts": self._candidates_for_count_columns(),
             "model": [self._candidate("model", path) for path in self.model_columns],
             "setting": [self._candidate("setting", path) for path in self.setting_columns],
         }
@@ -297,7 +297,7 @@ class _CandidateFinder:
         return Candidates(
             self.place.records_key, self.place.row_count, by_role, tallies, self.place.coverage,
             preference_column="" if certain else self._preference_column(),
-            average_column=self._average_column(),
+            average_column=self._average_or_rank_column(),
             weak_outcomes=weak,
         )  # fmt: skip
 
@@ -315,8 +315,9 @@ class _CandidateFinder:
         weaker, several = min(task, outcome), self.place.row_count > 1
         strong = bool(self.task_columns) and outcome > 0
         is_attempt_list = not (
-            column_name_words(self.place.records_key) & (STEP_WORDS | SUMMARY_LIST_WORDS)
-            or self._average_column()
+            column_name_words(self.place.records_key)
+            & (STEP_LIST_COLUMN_WORDS | SUMMARY_LIST_WORDS)
+            or self._average_or_rank_column()
         )
         return (
             named_columns, weaker > 0 and is_attempt_list, weaker > 0, several, inside, strong,
@@ -437,7 +438,7 @@ class _CandidateFinder:
         pattern of verdicts.
         """
         paths = [path for path in self.columns if self._outcome_likelihood(path)]
-        paths = paths or [path for path in self.columns if self._is_constant_verdict(path)]
+        paths = paths or [path for path in self.columns if self._is_flag_named_like_verdict(path)]
         paths.sort(key=self._outcome_rank, reverse=True)
         path_by_verdicts: dict[tuple[object, ...], str] = {}
         for path in paths:
@@ -494,7 +495,7 @@ class _CandidateFinder:
         )
         return judged and not _word_forms(path) & RUN_STATUS_ONLY_COLUMN_WORDS
 
-    def _is_constant_verdict(self, path: str) -> bool:
+    def _is_flag_named_like_verdict(self, path: str) -> bool:
         column, terms = self.columns[path], _word_forms(path)
         return (
             column.verdicts <= {0, 1} and path not in self.place.parent_columns
@@ -514,7 +515,7 @@ class _CandidateFinder:
         if path == self.request.named_column_by_role.get("outcome"):
             return 3
         inner = column.has_lists and any(
-            column_name_words(key) & STEP_WORDS for key in parent_path(path).split(".")
+            column_name_words(key) & STEP_LIST_COLUMN_WORDS for key in parent_path(path).split(".")
         )
         if path in self.place.parent_columns or inner or not re.search(r"[^\W\d_]", path):
             return 0
@@ -581,7 +582,7 @@ class _CandidateFinder:
         task."""
         counts = self.columns[path].text_counts
         return (
-            2 <= len(counts) <= _WORDS and max(map(len, counts)) <= MAX_NAME_CHARACTERS
+            2 <= len(counts) <= _WORDS and max(map(len, counts)) <= MAX_NAME_LIKE_TEXT_CHARACTERS
             and (role_name_strength("outcome", path) > 0 or not self._is_constant_per_task(path))
         )  # fmt: skip
 
@@ -638,7 +639,7 @@ class _CandidateFinder:
             values = sorted({*column.numbers})
             # passk suggests two readings of grades: only the highest grade passes, or every grade
             # except the lowest passes.
-            lowest = values[1:2] if len(values) <= _MAX_GRADES_IN_SCALE else []
+            lowest = values[1:2] if len(values) <= _MAX_GRADES_FOR_SECOND_THRESHOLD else []
             bars = dict.fromkeys((values[-1], *lowest))
             return tuple(SuggestedFix({"--threshold": (bar,)}, f"if {bar:g} or more passes")
                          for bar in bars)  # fmt: skip
@@ -795,14 +796,14 @@ class _CandidateFinder:
             values = {text.lower() for text in column.text_counts}
             sides = values - _TIES
             signs = all(map(_SIDE_NAME.fullmatch, sides)) and (paired or sides < values)
-            if column_name_words(path) & _ANSWER_PREFERENCE_WORDS or (
+            if column_name_words(path) & _PAIRWISE_PREFERENCE_WORDS or (
                 0 < len(sides) <= 2 <= len(values) and (signs or sides <= texts)
                 and {*self.outcome_columns} <= {path}
             ):  # fmt: skip
                 return path
         return ""
 
-    def _average_column(self) -> str:
+    def _average_or_rank_column(self) -> str:
         """The column of averages or ranks by which passk recognises a summary table, or "" for
         other tables."""
         if self.count_column_pair:
@@ -857,7 +858,7 @@ class _CandidateFinder:
                 return n, c
         return None
 
-    def _count_candidates(self) -> list[Candidate]:
+    def _candidates_for_count_columns(self) -> list[Candidate]:
         if self.count_column_pair is None:
             return []
         n, c = self.count_column_pair
@@ -960,7 +961,9 @@ def _has_non_task_name(path: str) -> bool:
 
 def _has_short_values(column: FieldValues) -> bool:
     """Whether nearly all values of a column are short and are not lists with several entries."""
-    long = sum(n for text, n in column.text_counts.items() if len(text) > MAX_NAME_CHARACTERS)
+    long = sum(
+        n for text, n in column.text_counts.items() if len(text) > MAX_NAME_LIKE_TEXT_CHARACTERS
+    )
     lists = sum(isinstance(value, list) and len(value) > 1 for value in column.values)
     return max(long, lists) <= 0.05 * len(column.values)
 

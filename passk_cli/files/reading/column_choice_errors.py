@@ -153,7 +153,7 @@ def column_choice_error(
     if error.name == "no-role-column":
         return _error_with_nested_field_fixes(error, places[0], trials)
     if error.name == "bad-outcome" and (request.passes or request.fails):
-        return _words_without_option_error(error, places[0], request)
+        return _unnamed_outcome_words_error(error, places[0], request)
     if error.name == "missing-outcome":
         other_outcomes = [
             c for c in places[0].get("outcome", ()) if not (c.missing_count or c.is_used_by_default)
@@ -184,7 +184,7 @@ def _error_with_nested_field_fixes(
     return completed if completed.fixes else error
 
 
-def _words_without_option_error(
+def _unnamed_outcome_words_error(
     error: DataError, candidate_set: Candidates, request: Request
 ) -> DataError:
     named_words = {word.lower() for word in (*request.passes, *request.fails)}

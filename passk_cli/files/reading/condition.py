@@ -81,7 +81,7 @@ def names_in_condition(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
             name="bad-condition",
         )
     wrapped_tree = _syntax_tree(con, f"len([{where}\n]) = 1") if ")" in where else tree
-    same_statement = _tree_without_condition(tree) == _tree_without_condition(
+    same_statement = _statements_without_where_clause(tree) == _statements_without_where_clause(
         _syntax_tree(con, "true")
     )
     star = any(_tree_nodes_of_class(tree, "STAR")) and not any(
@@ -119,7 +119,7 @@ def names_in_condition(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
     )
 
 
-def condition_that_checks_types(con: duckdb.DuckDBPyConnection, where: str) -> str:
+def condition_raising_on_mixed_types(con: duckdb.DuckDBPyConnection, where: str) -> str:
     """Replace comparisons such as = and IN by < in a condition, to find out whether the condition
     compares a string with a number.
 
@@ -169,7 +169,7 @@ def _syntax_tree(con: duckdb.DuckDBPyConnection, where: str) -> dict[str, Any]:
     return parsed
 
 
-def _tree_without_condition(tree: Mapping[str, Any]) -> list[Any]:
+def _statements_without_where_clause(tree: Mapping[str, Any]) -> list[Any]:
     return [{**s["node"], "where_clause": None} for s in tree["statements"]]
 
 

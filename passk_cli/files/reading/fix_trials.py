@@ -75,7 +75,7 @@ class FixTrials:
         if not isinstance(counts, PasskError) or unsuited:
             return settle, counts
         for way in (
-            _fixes_for_error(settle, counts) if mixing or counts.name in _SAFE_QUESTIONS else ()
+            _next_fixes_to_try(settle, counts) if mixing or counts.name in _SAFE_QUESTIONS else ()
         ):
             extended = replace(
                 settle.merged_with(way),
@@ -168,7 +168,7 @@ def size_text(counts: Counts) -> str:
     return f"reads {plural(len(counts.tasks), 'task')} × {attempts}{by}"
 
 
-def _fixes_for_error(settle: SuggestedFix, error: PasskError) -> list[SuggestedFix]:
+def _next_fixes_to_try(settle: SuggestedFix, error: PasskError) -> list[SuggestedFix]:
     model_option = "--field" if "model" in settle.options.get("--field", {}) else ""
     kind = next((name for name in ("--pool", "--by") if name in settle.options), model_option)
     if error.name == "missing-outcome" and "--missing" not in settle.options:

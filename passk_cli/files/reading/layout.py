@@ -31,7 +31,7 @@ from passk_cli.files.roles import (
     amount_addends,
     amount_sql,
     find_column_and_keys,
-    list_key_index,
+    index_of_first_list_key,
     outcome_verdict_sql,
 )
 from passk_cli.files.sources.source import (
@@ -54,7 +54,7 @@ NUMBER_CAST_SQL_VARIANTS = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FileLayout:
+class FileStorageLayout:
     """How the rows are stored in one or more files of the same kind.
 
     kind : "jsonl", "json", "csv", "parquet", "frame" (a data frame) or the name of a harness.
@@ -118,7 +118,7 @@ class FileLayout:
             for part_column in self.combined_columns(part)
         ]
 
-    def with_further_columns(self, names: Iterable[str]) -> FileLayout:
+    def with_further_columns(self, names: Iterable[str]) -> FileStorageLayout:
         """The layout with further columns that may occur only in later records."""
         names = () if self.contains_all_columns or self.kind != "jsonl" else names
         unseen = (
@@ -220,7 +220,9 @@ class FileLayout:
             rows = f"(SELECT *, {number}::VARCHAR AS {quote_name(place)} FROM {rows})"
         if COLUMN_NAME_AS_MODEL in self.joined_columns:
             models = next(
-                of.parts for of in self.joined_columns.values() if of.kind_of_each_part == "a model"
+                of.parts
+                for of in self.joined_columns.values()
+                if of.meaning_of_each_part == "a model"
             )
             answers = (model.partition(EQUAL_COLUMNS_OPERATOR)[0] for model in models)
             answer_values = f"(VALUES {', '.join(f'({quote_text(m)})' for m in answers)})"
@@ -316,7 +318,7 @@ class FileLayout:
         name, keys = find_column_and_keys(column, self.kinds_by_column) or (column, [])
         if sql_type != "VARCHAR" and EACH_ENTRY_KEY in keys:
             return self._list_of_entry_values_sql(name, keys)
-        if list_key_index(keys) < len(keys) and EACH_ENTRY_KEY not in keys:
+        if index_of_first_list_key(keys) < len(keys) and EACH_ENTRY_KEY not in keys:
             return self._named_entry_sql(quote_name(name), keys)
         if self.has_typed_values:
             return f"CAST({'.'.join(map(quote_name, (name, *keys)))} AS {sql_type})"
@@ -365,7 +367,7 @@ class FileLayout:
         If two entries with this name have different values, the result contains both values and
         later causes an error.
         """
-        cut = list_key_index(keys)
+        cut = index_of_first_list_key(keys)
         if cut == len(keys):
             if self.has_typed_values:
                 return f"CAST({self._nested_field_sql(value, keys)} AS VARCHAR)"
@@ -407,7 +409,7 @@ def json_path(keys: Sequence[str]) -> str:
 
 def has_duplicate_key_sql(value: str, keys: Sequence[str]) -> str:
     """SQL that is true if the last key of a path occurs twice in the same JSON object."""
-    cut = list_key_index(keys)
+    cut = index_of_first_list_key(keys)
     if cut < len(keys):
         entries = f"CAST(json_extract({value}, {json_path(keys[:cut])}) AS JSON[])"
         has_duplicate = has_duplicate_key_sql("entry", keys[cut + 1 :])
@@ -424,11 +426,13 @@ def require_unique_keys_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
     """
     name, cases = quote_name(base), ""
     for keys in dict.fromkeys(tuple(p[: i + 1]) for p in paths for i in range(len(p))):
-        if list_key_index(keys[-1:]):
+        if index_of_first_list_key(keys[-1:]):
             sign = json.dumps(keys[-1], ensure_ascii=False)
             doubt = f"{name} LIKE {quote_text(f'%{sign}%{sign}%')}"
-            if list_key_index(keys) < len(keys):
-                entries = f"json_array_length({name}, {json_path(keys[: list_key_index(keys)])})"
+            if index_of_first_list_key(keys) < len(keys):
+                entries = (
+                    f"json_array_length({name}, {json_path(keys[: index_of_first_list_key(keys)])})"
+                )
                 doubt = f"len(string_split({name}, {quote_text(sign)})) > {entries} + 1"
             error = quote_text(f"the key {sign} occurs twice")
             cases += f" WHEN {doubt} AND {has_duplicate_key_sql(name, keys)} THEN error({error})"
@@ -444,7 +448,7 @@ def struct_sql(columns: Mapping[str, str]) -> str:
 class Batch:
     """Files with the same layout and the same roles of columns. One SELECT reads all files."""
 
-    layout: FileLayout
+    layout: FileStorageLayout
     roles: ColumnRoles
     sources: tuple[Source, ...]
 

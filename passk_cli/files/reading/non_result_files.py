@@ -17,7 +17,7 @@ from passk_cli.suggested_fix import SuggestedFix
 _MAX_BYTES_TO_CHECK_IF_EMPTY = 64
 
 
-class ExcludedResultFileError(FileWithoutResultsError):
+class PossibleResultsExcludedError(FileWithoutResultsError):
     """The error for a history, or for a file that an option excludes although the file may contain
     results.
 
@@ -66,7 +66,7 @@ def without_non_results(
             error = FileWithoutResultsError(
                 source.name, problem, "if the file contains results, pass the path of the file"
             )
-            strays.append(ExcludedResultFileError(error, "") if past else error)
+            strays.append(PossibleResultsExcludedError(error, "") if past else error)
     return (results, strays) if results else ([*batches], [])
 
 

@@ -37,8 +37,8 @@ from passk_cli.files.formats.format import (
     choose_outcome,
     file_with_detected_structure,
 )
-from passk_cli.files.reading.layout import Batch, FileLayout
-from passk_cli.files.reading.non_result_files import ExcludedResultFileError
+from passk_cli.files.reading.layout import Batch, FileStorageLayout
+from passk_cli.files.reading.non_result_files import PossibleResultsExcludedError
 from passk_cli.files.reading.schema_detection import (
     NormalizedFiles,
     require_path_matches_template,
@@ -49,7 +49,7 @@ from passk_cli.files.roles import (
     AMOUNT_UNITS,
     ATTEMPT_FACT_ROLES,
     EACH_ENTRY_KEY,
-    MAX_NAME_CHARACTERS,
+    MAX_NAME_LIKE_TEXT_CHARACTERS,
     NAMED_ENTRY_PATTERN,
     ROLES,
     SETTING_COLUMN_NAMES,
@@ -71,7 +71,7 @@ from passk_cli.text import plural, truncated_text
 # passk adds _ATTEMPT_NUMBER_OFFSET_PER_RUN to the attempt numbers of each further run of a model,
 # so that attempt numbers stay unique.
 _ATTEMPT_NUMBER_OFFSET_PER_RUN = 1_000_000
-_MODEL_TEXT_COLUMNS = ("answer", "solution")
+_MODEL_OUTPUT_TEXT_COLUMNS = ("answer", "solution")
 # To list the costs and other amounts in a file, passk searches at most _MAX_COST_SEARCH_ATTEMPTS
 # attempts of the file.
 _MAX_COST_SEARCH_ATTEMPTS = 20
@@ -79,9 +79,9 @@ _MAX_COST_SEARCH_ATTEMPTS = 20
 # DuckDB is slower for many files.
 _MAX_DUCKDB_DOCUMENTS = 300
 _MAX_BUFFER_BYTES = 1 << 20
-# The value ONLY_OUTCOME_OF_EACH_FILE of --outcome means the only outcome of each file, regardless
+# The value ONLY_OUTCOME_OPTION_VALUE of --outcome means the only outcome of each file, regardless
 # of its name.
-ONLY_OUTCOME_OF_EACH_FILE = "only"
+ONLY_OUTCOME_OPTION_VALUE = "only"
 
 
 @dataclass(frozen=True)
@@ -139,12 +139,12 @@ def _paths_covered_by_known_files(
             # A pattern that begins with ../ matches files outside of the folder.
             full_pattern = os.path.normpath(os.path.join(os.path.dirname(path), pattern))
             covered |= {
-                paths[name] for name in _matching_names(names, full_pattern) if name != path
+                paths[name] for name in _names_matching_glob(names, full_pattern) if name != path
             }
     return covered
 
 
-def _matching_names(names: Sequence[str], pattern: str) -> Iterator[str]:
+def _names_matching_glob(names: Sequence[str], pattern: str) -> Iterator[str]:
     """The sorted names that match a glob, in which **/ matches any number of folders."""
     # Compiling a pattern is slow, so names that do not begin like the pattern are excluded first.
     start = pattern.partition("*")[0]
@@ -216,8 +216,8 @@ def _choose_outcome_by_path(
     )
     judged = [file.source.name for file, table in tables if table.outcome_names is not None]
     only = (
-        request.outcome == ONLY_OUTCOME_OF_EACH_FILE
-        and ONLY_OUTCOME_OF_EACH_FILE not in all_outcomes
+        request.outcome == ONLY_OUTCOME_OPTION_VALUE
+        and ONLY_OUTCOME_OPTION_VALUE not in all_outcomes
     )
     outcome_by_path: dict[str, str] = {}
     unjudged = [file.source.path for file, table in tables if table.outcome_names is None]
@@ -247,7 +247,7 @@ def _choose_outcome_by_path(
         settles = [SuggestedFix({"--outcome": name, **by}) for name in common]
         if all(len(table.outcome_names or ()) < 2 for table in judged_tables):
             each_one = SuggestedFix(
-                {"--outcome": ONLY_OUTCOME_OF_EACH_FILE, **by},
+                {"--outcome": ONLY_OUTCOME_OPTION_VALUE, **by},
                 "reads the only outcome of each file",
             )
             settles.insert(times[common[0]] == len(judged), each_one)
@@ -348,7 +348,10 @@ class _RowFileWriter:
         self._plays_a_part = _is_relevant_column_function(request)
         amounts = not AMOUNT_UNITS.keys().isdisjoint((*request.attempts, *request.fields))
         self._spent = amounts or bool(request.conversion or request.where)
-        self._texts = frozenset(_MODEL_TEXT_COLUMNS) & {*request.attempts, *request.fields.values()}
+        self._texts = frozenset(_MODEL_OUTPUT_TEXT_COLUMNS) & {
+            *request.attempts,
+            *request.fields.values(),
+        }
 
     def write_harness_attempts(
         self, recognised: RecognisedFile, table: Contents, outcome: str
@@ -415,7 +418,7 @@ class _RowFileWriter:
             self._row_file_for_key(recognised.format.name, recognised.format, None).append_rows(
                 page, source
             )
-        result.add_task_kinds(source, task_kinds)
+        result.add_task_name_kinds(source, task_kinds)
 
     def write_records(self, recognised: RecognisedFile) -> None:
         request, source = self._request, recognised.source
@@ -468,7 +471,7 @@ class _RowFileWriter:
             without = tuple(find_column_and_keys(column, kinds) is None for column in grouping)
             meaning = (recognised.format.name, roles, frozenset(facts), without)
             self._row_file_for_key(meaning, recognised.format, roles).append_rows(page, source)
-        self._result.add_task_kinds(source, kinds.get(roles.task, set()))
+        self._result.add_task_name_kinds(source, kinds.get(roles.task, set()))
 
     def batches(self) -> list[Batch]:
         batches = []
@@ -476,7 +479,7 @@ class _RowFileWriter:
             kinds = sheet.kinds_by_column
             if sheet.roles is None:
                 kinds = {"outcome": {"null"}, "task": {"null"}} | kinds
-            layout = FileLayout(
+            layout = FileStorageLayout(
                 sheet.format.name,
                 sheet.format.pass_rule,
                 tuple(
@@ -492,7 +495,7 @@ class _RowFileWriter:
                 roles = sheet.roles or self._harness_column_roles(sheet.sources[0].name, kinds)
             except FileWithoutResultsError as error:
                 for source in sheet.sources:
-                    unread = ExcludedResultFileError(
+                    unread = PossibleResultsExcludedError(
                         error.with_changes(FileWithoutResultsError, place=source.name), None
                     )
                     self._result.skip_file_unless_explicit(source, unread)
@@ -521,7 +524,7 @@ class _RowFileWriter:
         suite = table.constants.get("suite")
         tasks = (
             f"{task}" if suite is None else f"{suite}/{task}"
-            for task in table.tasks_in_shuffled_order
+            for task in table.tasks_as_attempted_if_shuffled
         )
         self._result.attempted_task_orders.add(tuple(tasks))
 
@@ -558,7 +561,11 @@ class _RowFileWriter:
         usual_roles = {
             "task": "task",
             "outcome": "score" if judged else "outcome",
-            **{role: role for role in ("attempt", "model", *_MODEL_TEXT_COLUMNS) if role in kinds},
+            **{
+                role: role
+                for role in ("attempt", "model", *_MODEL_OUTPUT_TEXT_COLUMNS)
+                if role in kinds
+            },
             "score": "score" if "score" in kinds else "outcome",
         }
         # In most files, a column named "run" contains attempt numbers. In files of harnesses, "run"
@@ -587,9 +594,9 @@ def _with_short_texts(value: Any) -> Any:
             for key, v in value.items()
             if isinstance(v, int | float | str)
         }
-    long = isinstance(value, str) and len(value) > MAX_NAME_CHARACTERS
+    long = isinstance(value, str) and len(value) > MAX_NAME_LIKE_TEXT_CHARACTERS
     return (
-        f"{value[:MAX_NAME_CHARACTERS]}… {crc32(value.encode(errors='replace')):08x}"
+        f"{value[:MAX_NAME_LIKE_TEXT_CHARACTERS]}… {crc32(value.encode(errors='replace')):08x}"
         if long
         else value
     )

@@ -56,7 +56,7 @@ class ValueKind(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DataProfile:
+class RowSampleProfile:
     """A sample of the rows in the files, which passk checks for contradictions.
 
     columns : maps names to columns with scalar values. Nested fields are included if they are only
@@ -64,7 +64,7 @@ class DataProfile:
     series_codes : one code per row for the combination of model and groups, or −1 if the
         combination is missing.
     task_codes : one code per row for the task, or −1 if the row has no task.
-    file_indices : one index per row, which is the position of the row's file in `file_names`.
+    row_file_indices : one index per row, which is the position of the row's file in `file_names`.
     row_verdicts : one number per row: 1 for a pass, 0 for a failure, the share of passes for a row
         with counts, or NaN if the verdict is unknown.
     is_complete : whether the sample contains all rows.
@@ -74,7 +74,7 @@ class DataProfile:
     columns: Mapping[str, SampledColumn]
     series_codes: Ints
     task_codes: Ints
-    file_indices: Ints
+    row_file_indices: Ints
     row_verdicts: Floats
     file_names: tuple[str, ...]
     is_complete: bool

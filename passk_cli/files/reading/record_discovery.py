@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from passk_cli.errors import DataError
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.records import naming_field_and_shared_names, read_records
-from passk_cli.files.reading.schema_detection import detect_layout
+from passk_cli.files.reading.schema_detection import detect_storage_layout
 from passk_cli.files.request import SPECIFICATION_BY_TABLE_FORMAT, Request
 from passk_cli.files.roles import (
     EACH_ENTRY_KEY,
@@ -216,7 +216,7 @@ def find_record_lists(
         for keys, pairs in pairs_by_keys.items()
         if pairs
     ]
-    verdict_of.update(_verdict_and_number_of_texts(con, places))
+    verdict_of.update(_texts_with_verdict_and_number(con, places))
     return [place for place in places if place.columns]
 
 
@@ -267,7 +267,7 @@ def _first_records_share_fields(
     return 2 * len(fields & other_fields) >= min(len(fields), len(other_fields)) > 0
 
 
-def _verdict_and_number_of_texts(
+def _texts_with_verdict_and_number(
     con: duckdb.DuckDBPyConnection, places: Iterable[RecordList]
 ) -> Iterator[tuple[str, tuple[int | None, float | None]]]:
     texts = {
@@ -337,7 +337,7 @@ def _concatenated_documents(text: str) -> Iterator[Any]:
 def _records_of_table_file(
     con: duckdb.DuckDBPyConnection, source: Source, request: Request
 ) -> list[Mapping[str, Any]]:
-    layout = detect_layout(con, source, request.format)
+    layout = detect_storage_layout(con, source, request.format)
     batch = Batch(layout, ColumnRoles("attempts", ""), (source,))
     return [record for _, record in islice(read_records(batch), MOST_RECORDS)]
 

@@ -13,7 +13,7 @@ import duckdb
 
 from passk_cli.errors import BadRecordError, DataError
 from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, quote_name, shared_connection
-from passk_cli.files.reading.layout import Batch, FileLayout
+from passk_cli.files.reading.layout import Batch, FileStorageLayout
 from passk_cli.files.sources.source import (
     JSON_OBJECTS_SQL,
     NUL_BYTES_PROBLEM_AND_REMEDY,
@@ -48,7 +48,7 @@ def mixed_line_ends_error(source: Source) -> DataError | None:
     return None
 
 
-def first_bad_record_error(source: Source, layout: FileLayout) -> DataError | None:
+def first_bad_record_error(source: Source, layout: FileStorageLayout) -> DataError | None:
     """The error for the first bad record of a file, or None if there are no bad records."""
     if layout.kind == "json":
         from passk_cli.files.sources.json_documents import list_elements
@@ -91,7 +91,7 @@ def _is_row_split_by_carriage_return(source: Source, place: str) -> bool:
     return False
 
 
-def _raw_rows(source: Source, layout: FileLayout) -> Iterator[tuple[str, bytes | list[str]]]:
+def _raw_rows(source: Source, layout: FileStorageLayout) -> Iterator[tuple[str, bytes | list[str]]]:
     """Yield (place, bytes) for each line of a JSON Lines file, or (place, fields) for each row of
     a table."""
     width = len(layout.columns)
@@ -103,7 +103,7 @@ def _raw_rows(source: Source, layout: FileLayout) -> Iterator[tuple[str, bytes |
 
 
 def _parsed_record(
-    raw_row: bytes | list[str], layout: FileLayout, place: str, hook: Any = None
+    raw_row: bytes | list[str], layout: FileStorageLayout, place: str, hook: Any = None
 ) -> Record | DataError:
     """Parse the record in a line or row. Return the record or an error.
 

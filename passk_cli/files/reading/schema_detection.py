@@ -19,12 +19,15 @@ from passk_cli.errors import DataError, FileWithoutResultsError, ParameterError,
 from passk_cli.files.database import (
     FILE_COLUMN,
     NO_HIVE_PARTITIONING_SQL,
-    parquet_keys,
+    parquet_column_and_field_names,
     shared_connection,
 )
 from passk_cli.files.reading.condition import names_in_condition
-from passk_cli.files.reading.layout import Batch, FileLayout
-from passk_cli.files.reading.non_result_files import ExcludedResultFileError, without_non_results
+from passk_cli.files.reading.layout import Batch, FileStorageLayout
+from passk_cli.files.reading.non_result_files import (
+    PossibleResultsExcludedError,
+    without_non_results,
+)
 from passk_cli.files.reading.records import first_bad_record_error
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
@@ -87,8 +90,8 @@ class NormalizedFiles:
     missing_reason_counts : maps each model to the reasons for its missing outcomes, with the number
         of attempts per reason.
     skipped_line_count : the number of lines that passk skipped.
-    first_file_by_task_kind : maps "number" and "text" to the first file with task names of this
-        kind.
+    first_file_by_task_name_kind : maps "number" and "text" to the first file with task names of
+        this kind.
     outcome_names_by_format : maps each format to the outcome names that --outcome accepts.
     amount_names_by_format : maps each format to the names of costs and other amounts in the files.
     run_count_by_model : maps each model with several runs to the number of runs that passk
@@ -106,7 +109,7 @@ class NormalizedFiles:
     files_by_message: dict[Diagnostic, list[str]] = field(default_factory=dict)
     missing_reason_counts: dict[str, Counter[str]] = field(default_factory=dict)
     skipped_line_count: int = 0
-    first_file_by_task_kind: dict[str, str] = field(default_factory=dict)
+    first_file_by_task_name_kind: dict[str, str] = field(default_factory=dict)
     outcome_names_by_format: dict[str, dict[str, None]] = field(default_factory=dict)
     amount_names_by_format: dict[str, dict[str, None]] = field(default_factory=dict)
     run_count_by_model: dict[str, int] = field(default_factory=dict)
@@ -130,14 +133,14 @@ class NormalizedFiles:
         )
         return (*file_messages, *empty)
 
-    def add_task_kinds(self, source: Source, kinds: Iterable[str]) -> None:
+    def add_task_name_kinds(self, source: Source, kinds: Iterable[str]) -> None:
         """Record the kinds of task names (numbers or text) that occur in a file."""
         for kind in kinds:
-            self.first_file_by_task_kind.setdefault(kind, source.name)
+            self.first_file_by_task_name_kind.setdefault(kind, source.name)
 
     def skip_file_unless_explicit(self, source: Source, error: FileWithoutResultsError) -> None:
         """Skip a file in a folder. If the user named the file, raise the error instead."""
-        if source.is_explicit and not isinstance(error, ExcludedResultFileError):
+        if source.is_explicit and not isinstance(error, PossibleResultsExcludedError):
             raise error
         self.known_format_errors.append(error)
 
@@ -177,11 +180,11 @@ def detect_batches(
         for source in batch.sources
         if source.label is not None or source.path in attempts.paths_without_model
     }
-    groups: dict[Any, list[tuple[FileLayout, Source]]] = {}
+    groups: dict[Any, list[tuple[FileStorageLayout, Source]]] = {}
     roles_by_kinds: dict[object, ColumnRoles] = {}
     for source in inputs.tables:
         try:
-            layout = _table_layout(con, source, request, requested, to_the_end)
+            layout = _table_storage_layout(con, source, request, requested, to_the_end)
             kinds = frozenset(
                 (name, frozenset(value_kinds))
                 for name, value_kinds in layout.kinds_by_column.items()
@@ -212,7 +215,7 @@ def detect_batches(
         )
         groups.setdefault(key, []).append((layout, source))
         if layout.kind not in ("csv", "frame"):
-            attempts.add_task_kinds(source, layout.kinds_by_column.get(roles.task, ()))
+            attempts.add_task_name_kinds(source, layout.kinds_by_column.get(roles.task, ()))
     batches = [
         *attempts.batches,
         *(_batch_of_similar_files(key[0], files) for key, files in groups.items()),
@@ -228,7 +231,7 @@ def detect_batches(
     else:
         errors = sorted(
             attempts.skipped_file_errors,
-            key=lambda error: not isinstance(error, ExcludedResultFileError),
+            key=lambda error: not isinstance(error, PossibleResultsExcludedError),
         )
         first, *other_errors = errors
         more = (
@@ -301,7 +304,7 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
                 )
             except FileWithoutResultsError:
                 raise error from None
-            raise ExcludedResultFileError(
+            raise PossibleResultsExcludedError(
                 error, roles_with_absent.outcome or roles_with_absent.c
             ) from None
         raise
@@ -310,7 +313,7 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
 def require_path_matches_template(
     source: Source, request: Request, kinds: Mapping[str, set[str]], roles: ColumnRoles | None
 ) -> None:
-    """Raise ExcludedResultFileError if the path of a file with results does not match --path.
+    """Raise PossibleResultsExcludedError if the path of a file with results does not match --path.
 
     roles : roles of the columns, including columns from the path template, or None for a harness.
     """
@@ -319,7 +322,7 @@ def require_path_matches_template(
     problem = f"the path of the file does not match {request.template.text}"
     remedy = "write * for parts that differ and **/ for folders, or leave the file out"
     error = FileWithoutResultsError(source.name, problem, remedy, name="bad-path")
-    raise ExcludedResultFileError(error, None if roles is None else roles.outcome or roles.c)
+    raise PossibleResultsExcludedError(error, None if roles is None else roles.outcome or roles.c)
 
 
 def _require_options_to_fit_files(
@@ -335,7 +338,7 @@ def _require_options_to_fit_files(
     error.
     """
     outcomes = {None, *(batch.roles.outcome or batch.roles.c for batch in batches)}
-    refused = [e for e in passed_over if isinstance(e, ExcludedResultFileError)
+    refused = [e for e in passed_over if isinstance(e, PossibleResultsExcludedError)
             and (e.outcome in outcomes or str(e.place) in named_files)]  # fmt: skip
     if refused:
         first = refused[0]
@@ -354,17 +357,17 @@ def _require_options_to_fit_files(
             )
 
 
-def _table_layout(
+def _table_storage_layout(
     con: duckdb.DuckDBPyConnection,
     source: Source,
     request: Request,
     columns: Sequence[str],
     to_the_end: bool,
-) -> FileLayout:
+) -> FileStorageLayout:
     if source.frame is not None:
         layout = _frame_layout(con, source)
         return replace(layout, joined_columns=request.joined_columns(layout.kinds_by_column))
-    layout = detect_layout(con, source, request.format, to_the_end=to_the_end)
+    layout = detect_storage_layout(con, source, request.format, to_the_end=to_the_end)
     unseen = [
         c
         for c in columns
@@ -372,7 +375,7 @@ def _table_layout(
         and find_column_and_keys(c, layout.kinds_by_column) is None
     ]
     if any(contains_text(source, json.dumps(first_key(column))[:-1].encode()) for column in unseen):
-        layout = detect_layout(con, source, request.format, to_the_end=True)
+        layout = detect_storage_layout(con, source, request.format, to_the_end=True)
     if len(layout.columns) > MOST_COLUMNS:
         raise DataError(
             source.name,
@@ -402,7 +405,7 @@ def _table_layout(
 
 
 def _batch_of_similar_files(
-    roles: ColumnRoles, files: Sequence[tuple[FileLayout, Source]]
+    roles: ColumnRoles, files: Sequence[tuple[FileStorageLayout, Source]]
 ) -> Batch:
     first = files[0][0]
     kinds: dict[str, frozenset[str]] = {name: frozenset() for name, _ in first.columns}
@@ -422,18 +425,20 @@ def _batch_of_similar_files(
     return Batch(joint, roles, tuple(source for _, source in files))
 
 
-def _frame_layout(con: duckdb.DuckDBPyConnection, source: Source) -> FileLayout:
+def _frame_layout(con: duckdb.DuckDBPyConnection, source: Source) -> FileStorageLayout:
     table = source.path.strip("<>")
     register_table(con, source.frame, table)
     require_distinct_names(source.name, column_names(source.frame))
     columns = columns_from_describe(con.execute(f"DESCRIBE SELECT * FROM {table}").fetchall())
     orders = category_orders(source.frame)
-    return FileLayout("frame", "a DataFrame", columns, table_name=table, category_orders=orders)
+    return FileStorageLayout(
+        "frame", "a DataFrame", columns, table_name=table, category_orders=orders
+    )
 
 
-def detect_layout(
+def detect_storage_layout(
     con: duckdb.DuckDBPyConnection, source: Source, forced: str | None, *, to_the_end: bool = False
-) -> FileLayout:
+) -> FileStorageLayout:
     """Detect the layout of a file from its first bytes.
 
     forced : the format that --from names, or None.
@@ -490,7 +495,9 @@ def file_column_names(source: Source) -> Sequence[str]:
     if source.first_character in ("{", "[", "PK", "PAR1"):
         return [key.replace("[].", ".").removeprefix(".") for key in beginning(source).keys]
     try:
-        return [name for name, _ in detect_layout(shared_connection(), source, None).columns]
+        return [
+            name for name, _ in detect_storage_layout(shared_connection(), source, None).columns
+        ]
     except PasskError:
         return []  # passk raises the error later, when it reads the file.
 
@@ -514,18 +521,18 @@ def _merged_columns(records: Iterable[object]) -> tuple[tuple[str, frozenset[str
 
 def _lines_layout(
     con: duckdb.DuckDBPyConnection, source: Source, text: str, is_complete: bool
-) -> FileLayout:
+) -> FileStorageLayout:
     # splitlines() also splits at U+2028, which may occur inside a JSON string.
     lines: Iterable[str | bytes] = text.split("\n")
     if is_complete and len(text) >= HEAD_BYTES:
         lines = chain(lines, _one_record_per_key_set(con, source, lines=True))
     columns = _merged_columns(json_or_none(line) for line in lines)
     if not columns:
-        fault = first_bad_record_error(source, FileLayout("jsonl", "", ()))
+        fault = first_bad_record_error(source, FileStorageLayout("jsonl", "", ()))
         raise fault or FileWithoutResultsError(
             source.name, "the file contains no records", "check whether the file is JSON Lines"
         )
-    return FileLayout(
+    return FileStorageLayout(
         "jsonl",
         "one JSON record per line",
         columns,
@@ -545,12 +552,14 @@ def _one_record_per_key_set(
     return [text for (text,) in rows.fetchall()]
 
 
-def _document_layout(con: duckdb.DuckDBPyConnection, source: Source, text: str) -> FileLayout:
+def _document_layout(
+    con: duckdb.DuckDBPyConnection, source: Source, text: str
+) -> FileStorageLayout:
     """The layout of a JSON document that contains an array of records.
 
     text : the text of a short document, or "" for a long document, which DuckDB reads.
     """
-    layout = FileLayout("json", "a JSON document", (), compression=source.compression)
+    layout = FileStorageLayout("json", "a JSON document", (), compression=source.compression)
     document = json_or_none(text)
     records: list[Any] = document if isinstance(document, list) else [document]
     if all(isinstance(record, dict) for record in records) and (
@@ -583,7 +592,7 @@ def _document_layout(con: duckdb.DuckDBPyConnection, source: Source, text: str) 
     )
 
 
-def _delimited_layout(source: Source, text: str, forced: str | None) -> FileLayout:
+def _delimited_layout(source: Source, text: str, forced: str | None) -> FileStorageLayout:
     first = io.StringIO(text, newline="").readline().rstrip("\r\n")
     allowed = DELIMITERS_BY_TABLE_FORMAT[forced] if forced else ",;\t|"
     delimiter = max(allowed, key=first.count)
@@ -617,7 +626,7 @@ def _delimited_layout(source: Source, text: str, forced: str | None) -> FileLayo
     }
     sign = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}[delimiter]
     columns = tuple((name, frozenset(values)) for name, values in kinds.items())
-    return FileLayout(
+    return FileStorageLayout(
         "csv", f"{sign}-separated with a header", columns, delimiter, source.compression
     )
 
@@ -633,7 +642,7 @@ def require_distinct_names(place: str, names: Sequence[str]) -> None:
         raise DataError(place, problem, "rename one column", name="ambiguous-column")
 
 
-def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> FileLayout:
+def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> FileStorageLayout:
     try:
         described = con.execute(
             f"DESCRIBE SELECT * FROM read_parquet($p{NO_HIVE_PARTITIONING_SQL})", {"p": source.path}
@@ -641,9 +650,9 @@ def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> FileLayou
     except duckdb.Error as error:
         raise damaged_parquet_error(source, str(error)) from None
     # DuckDB renames a repeated column x to x_1, so the names are taken from the Parquet schema.
-    columns = [key for key in parquet_keys(source.path, con) if "." not in key]
+    columns = [key for key in parquet_column_and_field_names(source.path, con) if "." not in key]
     require_distinct_names(source.name, columns)
-    return FileLayout("parquet", "Parquet", columns_from_describe(described))
+    return FileStorageLayout("parquet", "Parquet", columns_from_describe(described))
 
 
 def columns_from_describe(

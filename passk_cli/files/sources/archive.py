@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from passk_cli.errors import DataError
-from passk_cli.files.sources.source import Source, object_with_unique_keys, zstd_module
+from passk_cli.files.sources.source import Source, import_zstd_module, object_with_unique_keys
 
 # passk refuses a file in an archive if the file is larger than MAX_BYTES, or larger than MAX_RATIO
 # times its packed size. passk does not check the ratio of files with fewer than _HARMLESS_BYTES
@@ -69,12 +69,12 @@ class ZipArchive:
                 unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
                 data = unpacker.decompress(data, member.file_size + 1)
             elif member.compress_type == _ZSTD:
-                with zstd_module().open(io.BytesIO(data)) as file:
+                with import_zstd_module().open(io.BytesIO(data)) as file:
                     data = file.read(member.file_size + 1)
             elif member.compress_type != _STORED:
                 problem = f"packed by method {member.compress_type}, which passk cannot unpack"
                 raise self._damaged_error(name, problem)
-        except (EOFError, zlib.error, zstd_module().ZstdError) as error:
+        except (EOFError, zlib.error, import_zstd_module().ZstdError) as error:
             raise self._damaged_error(name, str(error)) from None
         if len(data) != member.file_size or zlib.crc32(data) != member.CRC:
             raise self._damaged_error(name, "its checksum is wrong")

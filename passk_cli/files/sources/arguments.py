@@ -43,7 +43,7 @@ from passk_cli.files.sources.source import (
     without_suffixes,
 )
 from passk_cli.suggested_fix import OptionWithValue
-from passk_cli.suggestions import did_you_mean, find_pattern, nearest_names
+from passk_cli.suggestions import did_you_mean, nearest_names, pattern_for_names_with_word
 from passk_cli.text import decode_file_name, public_url
 
 # Rows that come from Python have the name ROWS. If rows from Python contain no model, their model
@@ -350,7 +350,11 @@ def missing_baseline_error(
     else:
         problem = "no such file, and no such model"
         similar = similar_files(name)
-        if not similar or find_pattern(name, models)[1] or nearest_names(name, models):
+        if (
+            not similar
+            or pattern_for_names_with_word(name, models)[1]
+            or nearest_names(name, models)
+        ):
             return no_such_model_error(OptionWithValue(option, name), problem, name, models, option)
         problem += f"; {did_you_mean(similar)}"
     return ParameterError(OptionWithValue(option, name), problem, name="no-such-model")

@@ -21,9 +21,9 @@ _BLOCK_BYTES = 1 << 18
 _MAX_KEY_DEPTH = 3
 # To find keys, passk parses at most _MAX_ELEMENTS_IN_BEGINNING elements of an array.
 _MAX_ELEMENTS_IN_BEGINNING = 1000
-# passk keeps at most _MAX_SKIPPED_STRINGS_AND_LENGTH strings from a skipped object, and only
-# strings of at most _MAX_SKIPPED_STRINGS_AND_LENGTH characters.
-_MAX_SKIPPED_STRINGS_AND_LENGTH = 100
+# passk keeps at most _MAX_KEPT_STRINGS_AND_LENGTH strings from a skipped object, and only
+# strings of at most _MAX_KEPT_STRINGS_AND_LENGTH characters.
+_MAX_KEPT_STRINGS_AND_LENGTH = 100
 # _STRING_OR_PUNCTUATION_PATTERN matches a sign between values, or a JSON string, even if the text
 # ends inside the string.
 _STRING_OR_PUNCTUATION_PATTERN = re.compile(
@@ -182,9 +182,9 @@ def _skip_and_shorten_value(text: _JsonWindow, depth: int = 2) -> Any:
         for key in _yield_keys_before_values(text):
             value = _skip_and_shorten_value(text, depth - 1)
             if (
-                len(texts) < _MAX_SKIPPED_STRINGS_AND_LENGTH
+                len(texts) < _MAX_KEPT_STRINGS_AND_LENGTH
                 and isinstance(value, str)
-                and len(value) <= _MAX_SKIPPED_STRINGS_AND_LENGTH
+                and len(value) <= _MAX_KEPT_STRINGS_AND_LENGTH
             ):
                 texts[key] = value
         return texts

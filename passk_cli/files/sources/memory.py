@@ -40,15 +40,15 @@ def sources_of(
     if isinstance(data, str | os.PathLike):
         data = [data]
     if rows := [*attempt_rows_of_arrays(data)]:
-        return [write_rows_file(rows, folder / "rows.jsonl")]
+        return [write_rows_as_json(rows, folder / "rows.jsonl")]
     if not isinstance(data, list | tuple | Mapping) or frames_by_model(data):
         return sources_of_tables(data)
     if not data:
         raise ParameterError("no files are given", name="no-files")
     if isinstance(data, Mapping):
-        return [write_rows_file(rows_of_columns(data), folder / "rows.jsonl")]
+        return [write_rows_as_json(rows_of_columns(data), folder / "rows.jsonl")]
     if any(isinstance(item, Mapping) for item in data):
-        return [write_rows_file(data, folder / "rows.jsonl")]
+        return [write_rows_as_json(data, folder / "rows.jsonl")]
     wrong = next((item for item in data if not isinstance(item, str | os.PathLike)), None)
     if wrong is not None:
         problem = f"a list of {type(wrong).__name__} cannot be read"
@@ -197,7 +197,7 @@ def attempt_rows_of_arrays(data: Any) -> Iterator[dict[str, Any]]:
                 yield {**model_column, "task": task, "attempt": attempt, outcome: value}
 
 
-def write_rows_file(rows: Iterable[Any], path: Path) -> Source:
+def write_rows_as_json(rows: Iterable[Any], path: Path) -> Source:
     """Write rows to a file of JSON records, so that passk reads rows in the same way as files."""
     with open(path, "w") as file:
         for number, row in enumerate(rows, 1):
@@ -205,7 +205,7 @@ def write_rows_file(rows: Iterable[Any], path: Path) -> Source:
                 problem = f"a value of type {type(row).__name__} is not a row"
                 raise DataError(f"{ROWS}:{number}", problem, name="wrong-data")
             try:
-                file.write(json.dumps(_as_json(row)) + "\n")
+                file.write(json.dumps(_json_compatible_value(row)) + "\n")
             except RecursionError:
                 problem, remedy = "the row is nested too deeply", "remove the nested value"
                 raise DataError(f"{ROWS}:{number}", problem, remedy, name="wrong-data") from None
@@ -240,7 +240,9 @@ def source_if_column_exists(column: str, data: Any, spool: Path) -> Source | Non
     if column not in {str(name).lower() for name in names}:
         return None
     if con is None:
-        return write_rows_file(rows_of_columns(data) if isinstance(data, Mapping) else data, path)
+        return write_rows_as_json(
+            rows_of_columns(data) if isinstance(data, Mapping) else data, path
+        )
     con.execute(f"COPY (SELECT * FROM frame) TO {quote_text(str(path))} (FORMAT json)")
     return Source(str(path), ROWS, None, "none")
 
@@ -329,13 +331,13 @@ def _unreadable_column_error(
     return DataError("DataFrame", problem, remedy, name="wrong-data")
 
 
-def _as_json(value: Any) -> Any:
+def _json_compatible_value(value: Any) -> Any:
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, Mapping):
-        return {str(name): _as_json(inner) for name, inner in value.items()}
+        return {str(name): _json_compatible_value(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_as_json(inner) for inner in value]
+        return [_json_compatible_value(inner) for inner in value]
     if value is None or isinstance(value, bool | int | str):
         return value
     if str(value) in ("nan", "NaT", "<NA>"):

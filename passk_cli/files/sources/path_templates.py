@@ -22,8 +22,8 @@ _NUMBERED_RUN_NAME_PATTERN = re.compile(
 )
 # _DATE_NAME_PATTERN matches the name of a folder or file that is a date, with or without a time.
 _DATE_NAME_PATTERN = re.compile(r"^\d{4}([-_.]?)[01]\d\1[0-3]\d(?:[-_T. ]?[\d:.\-_]*Z?)?$")
-# A column with the temperature of an attempt usually has a name in TEMPERATURE_NAMES.
-TEMPERATURE_NAMES = ("temperature", "temp")
+# A column with the temperature of an attempt usually has a name in TEMPERATURE_COLUMN_NAMES.
+TEMPERATURE_COLUMN_NAMES = ("temperature", "temp")
 # _TEMPERATURE_PATTERN matches a temperature in a file name, such as "T0.2" or "temp1", but not "T5"
 # (a model).
 _TEMPERATURE_PATTERN = re.compile(

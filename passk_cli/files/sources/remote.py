@@ -98,7 +98,7 @@ def cluster_only_error(address: str) -> DataError:
 
 
 @contextmanager
-def shared_downloads() -> Iterator[None]:
+def share_downloads() -> Iterator[None]:
     """A context in which each file is fetched only once. When the context ends, it deletes the
     copies."""
     if _current_download_cache.get() is not None:
@@ -115,7 +115,7 @@ def shared_downloads() -> Iterator[None]:
 def fetch(address: str, spool: Path) -> str:
     """Fetch a file unless there is a local copy. Return the path of the copy.
 
-    spool : the folder for the copy, which is used only outside of a `shared_downloads` context.
+    spool : the folder for the copy, which is used only outside of a `share_downloads` context.
     Errors: DataError if the file does not exist or if the download is not complete. ParameterError
         if a package is not installed.
     """

@@ -163,7 +163,7 @@ def open_bytes(source: Source) -> IO[bytes]:
     if source.compression == "none":
         return open(source.path, "rb")
     packing, most = (
-        gzip if source.compression == "gzip" else zstd_module(),
+        gzip if source.compression == "gzip" else import_zstd_module(),
         _max_unpacked_bytes(source),
     )
     chunks = _unpacked_chunks(source.path, packing)
@@ -199,7 +199,7 @@ def _too_large_error(name: str, most: int) -> DataError:
     return DataError(name, problem, remedy, name="damaged-file")
 
 
-def zstd_module() -> Any:
+def import_zstd_module() -> Any:
     """The zstd module of Python's standard library, or the package backports.zstd before Python
     3.14."""
     return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
@@ -231,10 +231,10 @@ def require_complete_zstd(source: Source) -> None:
     error.
     """
     try:
-        with zstd_module().open(source.path, "rb") as stream:
+        with import_zstd_module().open(source.path, "rb") as stream:
             while stream.read(1 << 20):
                 pass
-    except (EOFError, zstd_module().ZstdError):
+    except (EOFError, import_zstd_module().ZstdError):
         problem, remedy = "the zstd stream is cut off or damaged", "copy the file again"
         raise DataError(source.name, problem, remedy, name="damaged-file") from None
 
@@ -309,7 +309,7 @@ class _UnpackedByteStream(io.RawIOBase):
         while not self._rest:
             try:
                 chunk = next(self._chunks, None)
-            except (EOFError, OSError, zlib.error, zstd_module().ZstdError) as error:
+            except (EOFError, OSError, zlib.error, import_zstd_module().ZstdError) as error:
                 problem = f"the file cannot be unpacked ({error})"
                 remedy = "the file may be cut off or damaged: copy it again"
                 raise DataError(self._name, problem, remedy, name="damaged-file") from None

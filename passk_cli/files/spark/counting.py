@@ -17,7 +17,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.counting.outcome_word_messages import outcome_word_verdict_messages
 from passk_cli.files.counting.raw_text_checks import ATTEMPTS_WITHOUT_BY_VALUE_NOTE
 from passk_cli.files.database import quote_name, shared_connection
-from passk_cli.files.reading.layout import FileLayout
+from passk_cli.files.reading.layout import FileStorageLayout
 from passk_cli.files.request import MISSING_FIXES, Request
 from passk_cli.files.roles import (
     AMOUNT_UNITS,
@@ -189,7 +189,7 @@ def _counts_from_groups(
     con, amounts = shared_connection(), _amount_addends_by_role(rows, request)
     kinds = tuple((column, frozenset({"text"})) for column in (*rows.columns, *columns))
     joined = request.joined_columns({column: {"text"} for column, _ in kinds})
-    layout = FileLayout("spark", "", kinds, joined_columns=joined)
+    layout = FileStorageLayout("spark", "", kinds, joined_columns=joined)
     groups = {f"group{i}": f"coalesce({quote_name(c)}, '')" for i, c in enumerate(request.by)}
     values = {
         role: layout.column_text_sql(request.named_column_by_role[role], ())

@@ -375,7 +375,7 @@ def test_equal_nan_values_merge_into_one_row() -> None:
         {"task": "a", "passed": True, "cost": None, "kind": kind, "model": "m"} for kind in "xy"
     ]
     split = read(rows, attempts="cost", by="kind", missing_cost="bounds")
-    together = split.without_group("kind").attempts["cost"]
+    together = split.merged_over_group_column("kind").attempts["cost"]
     assert together.count.tolist() == [2]
     assert np.isnan(together.value).all()
 
@@ -492,7 +492,7 @@ def test_describe_lists_the_amounts_of_files(pattern: str) -> None:
     offered = {
         role
         for source in counts.read_facts.file_readings
-        for role in source.requestable_column_by_role
+        for role in source.command_data_column_by_role
     }
     assert offered - {"score", "answer", "solution"} == FORMATS[pattern]
 

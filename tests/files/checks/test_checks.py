@@ -149,7 +149,7 @@ def test_a_check_is_declared_once_and_explained() -> None:
         assert catalogue[check.message_type.name] is check.message_type
         assert check.message_type.meaning
         assert check.severity in (CERTAIN, LIKELY, EITHER)
-        assert check.condition_text.endswith(".")
+        assert check.message_condition_sentence.endswith(".")
     assert len({(check.message_type.name, check.findings_function) for check in CHECKS}) == len(
         CHECKS
     )
@@ -346,7 +346,7 @@ def test_evenness_separates_planned_columns_from_results() -> None:
         laid.dispersion_to_shuffled_ratio,
         laid.is_below_all_shuffles,
         laid.are_values_certainly_planned,
-        laid.varying_cell_share,
+        laid.cell_share_with_several_values,
     ) == (
         0.0,
         True,
@@ -356,7 +356,7 @@ def test_evenness_separates_planned_columns_from_results() -> None:
     assert not column_evenness(cell, random.permutation(value)).are_values_likely_planned
     # A property of the task does not vary within one.
     assert not column_evenness(cell, cell % 3).are_values_certainly_planned
-    assert column_evenness(cell, np.zeros_like(cell)).varying_cell_share == 0
+    assert column_evenness(cell, np.zeros_like(cell)).cell_share_with_several_values == 0
     assert column_evenness(np.arange(5), np.arange(5)).cell_count == 0
 
 
