@@ -878,10 +878,7 @@ class _HeatDrawer(_RowDrawer):
         axis = Axis(0, most, self.plot.x_title, length=self.width)
         # Cells of a heat map overlap a little, so that no background is visible between them.
         columns = {
-            (
-                low,
-                high,
-            ): f' x="{_length_text(axis.position_of(low))}"'
+            (low, high): f' x="{_length_text(axis.position_of(low))}"'
             f' height="{_length_text(self.step + 0.3)}"'
             f' width="{_length_text(axis.position_of(high) - axis.position_of(low) + 0.3)}"'
             for low, high in {(r["low"], r["high"]) for r in rows}
