@@ -132,7 +132,7 @@ class DiagnosticType:
 
     @property
     def fixes(self) -> tuple[SuggestedFix, ...]:
-        """The suggested fixes of the type, with field names instead of values."""
+        """The suggested fixes of this type of message, with placeholders instead of values."""
         remedy = () if isinstance(self.remedy, str) else self.remedy
         return (remedy,) if isinstance(remedy, SuggestedFix) else remedy
 

@@ -316,7 +316,8 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
         if problem.startswith("No such option"):
             from passk_cli.cli.fix_commands import options_by_flag
 
-            # In a group of short options such as -qz, no word begins with the unknown option -z.
+            # In a group of short options such as -qz, no argument begins with the unknown option
+            # -z.
             following = dropwhile(lambda word: not word.startswith(str(option)), arguments)
             _, equals, value = next(following, "").partition("=")
             value = value if equals else next(following, "")

@@ -177,8 +177,8 @@ def pass_at_and_hat_curve_blocks(
     The cumulative products run over all k, so all k's together take as long as the largest k.
 
     n, c : number of attempts and of passes of each cell.  ks : increasing values of k, at least 1.
-    Yields tuples of a slice of `ks`, pass@k and pass^k. Both metrics are arrays (k's of the slice ×
-    cells), which are NaN if n < k.
+    Each tuple contains a slice of `ks`, and pass@k and pass^k at these values of k. Both metrics
+    are arrays (k's of the slice × cells), which are NaN if n < k.
     The relative error is at most 1e-12 up to k = 10⁵.
     """
     un, uc, index = unique_pairs(n, c)

@@ -484,7 +484,7 @@ def correct_by_labels(judged: TaskValues, labels: JudgeLabels) -> TaskValues:
     if not labels.label_counts.any():
         fix = SuggestedFix({"--truth-from": Placeholder("FILE")}, "has labels of other models")
         raise DataError(
-            f"labels of {judged.name}", "the data has no labels of this model",
+            f"labels of {judged.name}", "the data has no labels for this model",
             "label attempts of each model",
             name="missing-labels", settles=[fix],
         )  # fmt: skip

@@ -81,7 +81,7 @@ def regrouped_by_temperature(counts: Counts, column: str) -> Counts:
 
 
 def format_temperature(temperature: float) -> str:
-    """Format a temperature as the shortest text for this number.
+    """Format a temperature without unnecessary digits.
 
     >>> format_temperature(0.2), format_temperature(1.0)
     ('0.2', '1')
