@@ -15,9 +15,7 @@ FORMAT_BY_SUFFIX = {suffix: name for name, suffix in SUFFIX_BY_FORMAT.items()}
 def page_files_by_name(
     report: Report, page_format: str, style: Style, pictures: str = ""
 ) -> dict[str, bytes]:
-    """The files of a report page, as a mapping from file names to contents.
-
-    The page itself has the name "".
+    """The contents of the files of a report page by name.  The page itself has the name "".
 
     pictures : folder of the pictures of a Markdown page, or "" if the page has no pictures.
     """
@@ -45,10 +43,8 @@ def page_files_by_path(
         try:
             folder.mkdir(exist_ok=True)
         except OSError as error:
-            raise ParameterError(
-                f"{folder}: passk cannot create this folder ({error.strerror})",
-                name="unwritable-output",
-            ) from None
+            problem = f"{folder}: passk cannot create this folder ({error.strerror})"
+            raise ParameterError(problem, name="unwritable-output") from None
     # The page is written after its pictures, so that the page never links to a missing picture.
     document_bytes = files.pop("")
     return {**{folder / file: content for file, content in files.items()}, path: document_bytes}

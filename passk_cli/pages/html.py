@@ -11,24 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.charts.picture import (
-    POLICY_PLACEHOLDER,
-    add_security_policy,
-    colour_variables,
-    hover_script,
-    inline_chart,
-)
+from passk_cli.charts import picture
 from passk_cli.pages.leaderboard import leaderboard_view
 from passk_cli.pages.views import sections
 from passk_cli.render.csv_json import csv_text, json_text
 from passk_cli.render.style import Style, sentence_text
-from passk_cli.report.data_types import (
-    Report,
-    ReportPagePanel,
-    TaskGrid,
-    message_counts_and_changed_options,
-    options_signature_line,
-)
+from passk_cli.report import data_types
+from passk_cli.report.data_types import Report, ReportPagePanel, TaskGrid
 from passk_cli.report.plot import Plot
 from passk_cli.text import printable, printable_json
 
@@ -47,7 +36,7 @@ def html(report: Report, style: Style) -> str:
         raise ValueError("this report cannot be shown as a page")
 
     def draw(plot: Plot) -> Markup:
-        return Markup(inline_chart(replace(plot, title="", subtitle=""), style.percent))
+        return Markup(picture.inline_chart(replace(plot, title="", subtitle=""), style.percent))
 
     def downloads(panel: ReportPagePanel) -> list[tuple[str, str]]:
         """The file suffix and the data URL of each download in a panel."""
@@ -55,36 +44,34 @@ def html(report: Report, style: Style) -> str:
         document = printable_json(json.loads(json_text(plain, style)))
         texts = {"csv": csv_text(plain, style), "json": document}
         codes = {n: b64encode(t.encode(errors="backslashreplace")) for n, t in texts.items()}
-        return [
-            (n, f"data:{_DOWNLOAD_MEDIA_TYPES[n]};base64,{code.decode()}")
-            for n, code in codes.items()
-        ]
+        starts = {n: f"data:{kind};base64," for n, kind in _DOWNLOAD_MEDIA_TYPES.items()}
+        return [(n, starts[n] + code.decode()) for n, code in codes.items()]
 
     style = style.copy_with_typographic_minus
     finding, *further = [sentence_text(sentence, style) for sentence in report.answer] or [""]
-    script = hover_script() + _resource_text("page.js").replace('"use strict";\n', "")
+    script = picture.hover_script() + _resource_text("page.js").replace('"use strict";\n', "")
     text: str = _template().render(
-        policy=POLICY_PLACEHOLDER,
+        policy=picture.POLICY_PLACEHOLDER,
         title=printable(page.title),
         finding=finding,
         further=" ".join(further),
         date=page.date,
         sections=sections(page.chapters, style),
         absent=[printable(text) for text in page.omissions],
-        caveats=message_counts_and_changed_options(report),
+        caveats=data_types.message_counts_and_changed_options(report),
         messages=[(m.severity, sentence_text(m.pieces(), style)) for m in report.messages],
-        signature=options_signature_line(report) if report.signature else "",
+        signature=data_types.options_signature_line(report) if report.signature else "",
         command=printable(page.command),
         css=Markup(_resource_text("page.css")),
-        light=Markup(colour_variables("light")),
-        dark=Markup(colour_variables("dark")),
+        light=Markup(picture.colour_variables("light")),
+        dark=Markup(picture.colour_variables("dark")),
         script=Markup(script),
         drawn=draw,
         board=lambda panel: leaderboard_view(panel.board, style),
         grid=lambda panel: Markup(model_task_grid_json(panel.grid)),
         downloads=downloads,
     )
-    return add_security_policy(text, script)
+    return picture.add_security_policy(text, script)
 
 
 def model_task_grid_json(grid: TaskGrid) -> str:
@@ -93,12 +80,9 @@ def model_task_grid_json(grid: TaskGrid) -> str:
     The results of a model are one string of base-36 codes, which all have the same number of
     digits.
     """
-    digits = (
-        1 if len(grid.distinct_results) <= 36 else 2 if len(grid.distinct_results) <= 36**2 else 4
-    )
-    words = [
-        np.base_repr(code, 36).lower().zfill(digits) for code in range(len(grid.distinct_results))
-    ]
+    count = len(grid.distinct_results)
+    digits = 1 if count <= 36 else 2 if count <= 36**2 else 4
+    words = [np.base_repr(code, 36).lower().zfill(digits) for code in range(count)]
     data = {
         "models": [printable(name) for name in grid.models],
         "tasks": [printable(name) for name in grid.tasks],

@@ -8,13 +8,8 @@ from typing import NamedTuple
 
 from passk_cli.charts.axes import Axis, axis_from_values, tick_label_by_position
 from passk_cli.render.style import Style, cell_parts
-from passk_cli.report.data_types import (
-    AMOUNT_UNITS,
-    WARNING_SIGN,
-    Column,
-    Leaderboard,
-    LeaderboardRow,
-)
+from passk_cli.report import data_types
+from passk_cli.report.data_types import Column, Leaderboard, LeaderboardRow
 from passk_cli.text import printable
 
 # _ROOM is the empty space at both ends of an axis, as a share of the axis range. _LETTER is the
@@ -86,16 +81,14 @@ def leaderboard_view(board: Leaderboard, style: Style) -> LeaderboardView:
         unit = next((number.unit for number in numbers), "share")
         ends = [end for n in numbers for end in (*n.range_ends, n.low, n.high)]
         axis = replace(axis_from_values(ends, margin=_ROOM, share=unit == "share"), length=100.0)
-        words = tick_label_by_position(
-            axis, style.percent, lambda text: _BESIDE + _LETTER * len(text)
-        )
-        ticks = tuple(
-            (round(place, 1), "$" * (unit == "$") + text) for place, text in words.items()
-        )
+        words = tick_label_by_position(axis, style.percent, lambda t: _BESIDE + _LETTER * len(t))
+        sign = "$" * (unit == "$")
+        ticks = tuple((round(place, 1), sign + text) for place, text in words.items())
         axes.append(axis)
         metrics.append(MetricView(
-            printable(column.header), printable(column.meaning), ticks, unit in AMOUNT_UNITS,
-            any(entry.ranks[at] for entry in board.entries), style.percent and unit == "share",
+            printable(column.header), printable(column.meaning), ticks,
+            unit in data_types.AMOUNT_UNITS, any(entry.ranks[at] for entry in board.entries),
+            style.percent and unit == "share",
         ))  # fmt: skip
     entries = tuple(
         RowView(
@@ -108,13 +101,12 @@ def leaderboard_view(board: Leaderboard, style: Style) -> LeaderboardView:
     )  # fmt: skip
     extra_columns = tuple(
         (printable(column.header), column.meaning,
-         "kept" if any(WARNING_SIGN in str(entry.extra_cells[at]) for entry in board.entries)
-         else "other")
+         "kept" if any(data_types.WARNING_SIGN in str(entry.extra_cells[at])
+                       for entry in board.entries) else "other")
         for at, column in enumerate(board.extra_columns)
     )  # fmt: skip
-    return LeaderboardView(
-        tuple(metrics), extra_columns, entries, any(metric.tested for metric in metrics)
-    )
+    ranked = any(metric.tested for metric in metrics)
+    return LeaderboardView(tuple(metrics), extra_columns, entries, ranked)
 
 
 def _numbers(

@@ -1,5 +1,4 @@
-"""A report page as Markdown, with two pictures per chart: one for light and one for dark
-screens."""
+"""A report page as Markdown, with one picture per chart for light and one for dark screens."""
 
 from __future__ import annotations
 
@@ -16,9 +15,7 @@ from passk_cli.text import printable
 
 
 def markdown_files(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
-    """The files of a report page, as a mapping from file names to contents.
-
-    The page itself has the name "".
+    """The contents of the files of a report page by name.  The page itself has the name "".
 
     Errors: ValueError if the report has no page.
     """
@@ -27,11 +24,8 @@ def markdown_files(report: Report, style: Style, pictures: str) -> dict[str, byt
         raise ValueError("this report cannot be shown as a page")
     style = style.copy_with_typographic_minus
     files: dict[str, bytes] = {}
-    blocks = [
-        f"# {escape_markdown(page.title)}",
-        page.date,
-        escape_markdown(answer_text(report, style)),
-    ]
+    answer = escape_markdown(answer_text(report, style))
+    blocks = [f"# {escape_markdown(page.title)}", page.date, answer]
     for section in sections(page.chapters, style):
         if section.title:
             blocks += [f"# {escape_markdown(section.title)}", escape_markdown(section.finding)]
@@ -42,10 +36,8 @@ def markdown_files(report: Report, style: Style, pictures: str) -> dict[str, byt
     if page.date:
         blocks.append(caveats_details(report, style))
         return {"": _page_bytes(blocks), **files}
-    blocks += [
-        "## Notes",
-        _bullet_list([message_line(message, style) for message in report.messages]),
-    ]
+    messages = [message_line(message, style) for message in report.messages]
+    blocks += ["## Notes", _bullet_list(messages)]
     if page.omissions:
         blocks += ["## What is not shown", _bullet_list(list(page.omissions))]
     lines = [printable(page.command), options_signature_line(report) if report.signature else ""]

@@ -7,15 +7,8 @@ from dataclasses import dataclass, replace
 
 from passk_cli.charts.chart_options import Appearance, plots_with_appearance
 from passk_cli.render.style import Style, answer_text, cell_parts, column_headings, visible_parts
-from passk_cli.report.data_types import (
-    Cell,
-    Column,
-    Estimate,
-    Report,
-    ReportPagePanel,
-    Table,
-    TaskGroupChapter,
-)
+from passk_cli.report import data_types
+from passk_cli.report.data_types import Cell, Column, Estimate, Report, ReportPagePanel, Table
 from passk_cli.report.plot import Plot, distinct_values
 from passk_cli.text import NameList, printable
 
@@ -55,8 +48,7 @@ class PanelView:
 
     anchor : id of the panel, for links to the panel and for the names of its pictures.
     finding : answer of the panel, with rounded numbers.
-    anchor_suffix : suffix of the panel's anchors if the page has several sections, for example
-        "-2".
+    anchor_suffix : suffix of the panel's anchors on a page with several sections, such as "-2".
     """
 
     panel: ReportPagePanel
@@ -70,8 +62,7 @@ class PanelView:
     def plots(self) -> Iterator[Plot]:
         """The charts that are small enough to be legible on a page."""
         report = self.panel.report
-        # The leaderboard of a page shows more than the picture of the ranking, so the picture is
-        # left out.
+        # The leaderboard of a page shows more than the picture of the ranking.
         plots = [
             plot for plot in report.plots
             if len(distinct_values(plot.rows, "label")) <= _MOST_ROWS and plot.kind != "ranking"
@@ -93,17 +84,15 @@ class SectionView:
     panels: tuple[PanelView, ...]
 
 
-def sections(page: Sequence[TaskGroupChapter], style: Style) -> tuple[SectionView, ...]:
+def sections(page: Sequence[data_types.TaskGroupChapter], style: Style) -> tuple[SectionView, ...]:
     """The sections of a page, with anchors that never contain names from the data."""
     views = []
     for place, section in enumerate(page):
         end = f"-{place + 1}" if len(page) > 1 else ""
         panels = tuple(_panel_view(panel, end, style) for panel in section.panels)
-        words = Report(answer=section.answer)
+        finding = answer_text(Report(answer=section.answer), style)
         anchor = f"section{end}" if section.title else ""
-        views.append(
-            SectionView(printable(section.title), anchor, answer_text(words, style), panels)
-        )
+        views.append(SectionView(printable(section.title), anchor, finding, panels))
     return tuple(views)
 
 
@@ -114,14 +103,10 @@ def _panel_view(panel: ReportPagePanel, end: str, style: Style) -> PanelView:
     context = tuple(part for part in context_parts if panel.board or not part.startswith("passk "))
     report = replace(panel.report, context=context)
     visible = visible_parts(report, replace(style, spell_option=lambda option: ""))
-    return PanelView(
-        panel,
-        panel.name + end,
-        "" if panel.is_in_page_answer else visible.answer,
-        tuple(table_view(table, style) for table in visible.tables),
-        visible.context if visible.tables else "",
-        end,
-    )  # fmt: skip
+    finding = "" if panel.is_in_page_answer else visible.answer
+    tables = tuple(table_view(table, style) for table in visible.tables)
+    caption = visible.context if tables else ""
+    return PanelView(panel, panel.name + end, finding, tables, caption, end)
 
 
 def table_view(table: Table, style: Style) -> TableView:

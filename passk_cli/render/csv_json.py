@@ -17,8 +17,7 @@ from passk_cli.render.style import Style, answer_text, sentence_text, visible_pa
 from passk_cli.report.data_types import Cell, Estimate, Limits, OptionHint, PhraseCell, Report
 from passk_cli.text import printable, printable_json
 
-# REPORT_SCHEMA_VERSION is the version of the JSON output. The version changes if a key disappears
-# or changes its meaning.
+# The version changes if a key of the JSON output disappears or changes its meaning.
 REPORT_SCHEMA_VERSION = "passk-report/2"
 ERROR_SCHEMA_VERSION = "passk-error/1"
 # Spreadsheets also run formulas that begin with a full-width sign, and formulas with blanks,
@@ -40,11 +39,8 @@ def tsv_text(report: Report, style: Style) -> str:
 
 def json_text(report: Report, style: Style) -> str:
     """A report as one JSON object with its answer, rows, messages, context and signature."""
-    result = (
-        {"result": report.gate_result_word, "exit": report.exit_code}
-        if report.gate_result_word
-        else {}
-    )
+    verdict = report.gate_result_word
+    result = {"result": verdict, "exit": report.exit_code} if verdict else {}
     # --digits and --percent change only tables, so the answer in JSON has the default style.
     methods = visible_parts(report, style).methods
     words = {"answer": text} if (text := answer_text(report, Style())) else {}
@@ -56,15 +52,14 @@ def json_text(report: Report, style: Style) -> str:
         })}
         for sentence in report.answer
     ]  # fmt: skip
+    further_lists = report.further_json_lists_by_name.items()
     document = {
         "schema": REPORT_SCHEMA_VERSION, **result, **words,
-        **({"answers": stated_answers} if stated_answers else {}),
-        "rows": _records(report),
-        "messages": [message_data(message) for message in report.messages],
-        "context": visible_parts(report, Style(full=True)).context, "signature": dict(
-        report.signature),
-        **{name: list(map(dict, items)) for name,
-            items in report.further_json_lists_by_name.items()},
+        **({"answers": stated_answers} if stated_answers else {}), "rows": _records(report),
+        "messages": list(map(message_data, report.messages)),
+        "context": visible_parts(report, Style(full=True)).context,
+        "signature": dict(report.signature),
+        **{name: list(map(dict, items)) for name, items in further_lists},
         **({"methods": {"text": methods.text_with_author_year_citations,
             "bibtex": methods.bibtex}} if methods else {}),
     }  # fmt: skip
@@ -76,8 +71,7 @@ def message_data(message: Diagnostic) -> dict[str, Any]:
     text = sentence_text(message.pieces(), Style())
     return {
         "name": message.name, "severity": message.severity, "text": text,
-        "fields": _fields_as_data(message.fields),
-        "remedies": list(message.remedies),
+        "fields": _fields_as_data(message.fields), "remedies": list(message.remedies),
     }  # fmt: skip
 
 

@@ -3,46 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
 from itertools import pairwise
 
-from passk_cli.render.style import (
-    Style,
-    cell_parts,
-    column_headings,
-    message_line,
-    sentence_text,
-    visible_parts,
-    warnings_first,
-)
-from passk_cli.report.data_types import (
-    COMMENT,
-    FULL,
-    Cell,
-    Column,
-    Estimate,
-    MethodsText,
-    Report,
-    Table,
-    message_counts_and_changed_options,
-    options_signature_line,
-)
+from passk_cli.render import style as formatting
+from passk_cli.render.style import Style, cell_parts, column_headings, message_line, visible_parts
+from passk_cli.report import data_types
+from passk_cli.report.data_types import Cell, Column, Estimate, Report, Table
 from passk_cli.report.phrases import plural
 from passk_cli.text import printable
 
 _LOWER_LIMIT_PATTERN = re.compile(r"(\\\[[+−\d.]+), ")
-# _GITHUB_AUTOLINK_START_PATTERN matches the beginnings of words that GitHub turns into links: URLs,
-# mail addresses, issue numbers and @name.
+# GitHub turns words into links if they begin like URLs, mail addresses, issue numbers or @name.
 _GITHUB_AUTOLINK_START_PATTERN = re.compile(
     r"(?i)(?<![a-z0-9])(?:https?|ftp|mailto|xmpp)(?=:)|(?<![a-z0-9])www(?=\.)|(?<![a-z0-9])gh(?=-\d)"
     r"|(?<!\w)[@#](?=\w)|#(?=\d)|@(?=[\w-]+\.\w)"
 )
 # GitHub turns hexadecimal words into links, because a hexadecimal word may be a commit hash.
 _COMMIT_HASH_PATTERN = re.compile(r"(?i)(?<![a-z0-9])[0-9a-f]{7,40}(?![a-z0-9])")
-# A section of a comment has at most _MAX_SECTION_CHARACTERS characters. GitHub accepts 65,536
-# characters per comment.
+# GitHub accepts 65,536 characters per comment, and a comment has several sections.
 _MAX_SECTION_CHARACTERS = 12_000
 _LATEX_ESCAPES = {
     "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -57,7 +38,7 @@ _LATEX_ESCAPES = {
 def markdown(report: Report, style: Style) -> str:
     """A report as GitHub Markdown, with escaped names."""
     style = style.copy_with_typographic_minus
-    if any(table.visibility == COMMENT for table in report.tables):
+    if any(table.visibility == data_types.COMMENT for table in report.tables):
         return _pull_request_comment(report, style)
     visible = visible_parts(report, style)
     blocks = [escape_markdown(visible.answer)]
@@ -67,22 +48,19 @@ def markdown(report: Report, style: Style) -> str:
     blocks += [escape_markdown(visible.context), caveats_details(report, style)]
     blocks += [code_span(text)] if (text := visible.signature) else []
     if methods := visible.methods:
-        blocks += [
-            escape_markdown(methods.text_with_author_year_citations),
-            f"```bibtex\n{methods.bibtex}\n```",
-        ]
+        blocks.append(escape_markdown(methods.text_with_author_year_citations))
+        blocks.append(f"```bibtex\n{methods.bibtex}\n```")
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
 def caveats_details(report: Report, style: Style) -> str:
     """A folded section with warnings, notes and the signature, or "" if it would be empty."""
-    lines = [
-        f"- {escape_markdown(message_line(message, style))}"
-        for message in warnings_first(report.messages)
-    ]
-    signature = [f"- {code_span(options_signature_line(report))}"] if report.signature else []
-    line = message_counts_and_changed_options(report)
-    return _folded_text(line, _bounded_lines([*lines, *signature])) if line else ""
+    messages = formatting.warnings_first(report.messages)
+    lines = markdown_items(message_line(message, style) for message in messages)
+    if report.signature:
+        lines.append(f"- {code_span(data_types.options_signature_line(report))}")
+    line = data_types.message_counts_and_changed_options(report)
+    return _folded_text(line, _bounded_lines(lines)) if line else ""
 
 
 def _pull_request_comment(report: Report, style: Style) -> str:
@@ -96,7 +74,7 @@ def _pull_request_comment(report: Report, style: Style) -> str:
     tables = {table.visibility: table for table in report.tables}
     verdict, _, finding = escape_markdown(visible.answer).partition(": ")
     blocks = [f"**{verdict}:** {finding}"]
-    if (measured := tables[COMMENT]).rows:
+    if (measured := tables[data_types.COMMENT]).rows:
         shortened = measured.with_fewer_rows()
         table = markdown_table(shortened, replace(style, full=True))
         blocks.append(_LOWER_LIMIT_PATTERN.sub("\\1,\N{NO-BREAK SPACE}", table))
@@ -104,23 +82,15 @@ def _pull_request_comment(report: Report, style: Style) -> str:
             blocks.append(f"<sub>{len(shortened.rows):,} of {len(measured.rows):,} rows</sub>")
     changed, flipped = [], []
     for changes in report.make_changed_tasks():
-        summary = f"- {escape_markdown(changes.summary)}"
-        changed += [
-            summary,
-            *(f"  - {escape_markdown(line)}" for line in changes.significant_lines),
-        ]
+        summary = markdown_items([changes.summary])
+        changed += summary + markdown_items(changes.significant_lines, "  - ")
         if changes.insignificant_lines:
-            flipped += [
-                summary,
-                *(f"  - {escape_markdown(line)}" for line in changes.insignificant_lines),
-            ]
-    warnings = [
-        f"- **Warning:** {escape_markdown(sentence_text(m.pieces(), style))}"
-        for m in report.warnings
-    ]
-    notes = [f"- {escape_markdown(sentence_text(m.pieces(), style))}" for m in report.messages
-             if m not in report.warnings]  # fmt: skip
-    head, ruler, *rules = markdown_table(tables[FULL], style).splitlines()
+            flipped += summary + markdown_items(changes.insignificant_lines, "  - ")
+    warning_texts = [formatting.sentence_text(m.pieces(), style) for m in report.warnings]
+    warnings = markdown_items(warning_texts, "- **Warning:** ")
+    note_messages = [message for message in report.messages if message not in report.warnings]
+    notes = markdown_items(formatting.sentence_text(m.pieces(), style) for m in note_messages)
+    head, ruler, *rules = markdown_table(tables[data_types.FULL], style).splitlines()
     blocks += [
         _bounded_lines([*warnings, *changed]),
         f"<sub>{escape_markdown(visible.context)}</sub>",
@@ -130,6 +100,11 @@ def _pull_request_comment(report: Report, style: Style) -> str:
         _folded_text(plural(len(notes), "note"), _bounded_lines(notes)),
     ]
     return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def markdown_items(texts: Iterable[str], start: str = "- ") -> list[str]:
+    """The texts as items of a Markdown list, with escaped names."""
+    return [start + escape_markdown(text) for text in texts]
 
 
 def _bounded_lines(lines: Sequence[str]) -> str:
@@ -154,37 +129,30 @@ def markdown_error(problem: str) -> str:
 def latex(report: Report, style: Style) -> str:
     """A report as LaTeX tabulars with booktabs rules.
 
-    The answer and the signature become LaTeX comments.
-
-    If a model has several rows, only the first row contains the name of the model.
+    The answer and the signature become LaTeX comments.  If a model has several rows, only the
+    first row contains the name of the model.
     """
     style = style.copy_with_typographic_minus
     visible = visible_parts(report, style)
-    lines = [f"% {options_signature_line(report)}"] if report.signature else []
+    lines = [f"% {data_types.options_signature_line(report)}"] if report.signature else []
     lines.append(r"% needs \usepackage{booktabs}")
     lines += [f"% {text}"] if (text := visible.answer) else []
-    if line := message_counts_and_changed_options(report):
-        messages = [message_line(message, style) for message in warnings_first(report.messages)]
-        lines += [f"% {text}" for text in (f"write below the table: {line}", *messages)]
+    if line := data_types.message_counts_and_changed_options(report):
+        messages = formatting.warnings_first(report.messages)
+        lines.append(f"% write below the table: {line}")
+        lines += [f"% {message_line(message, style)}" for message in messages]
     for table in visible.tables:
-        if table.title:
-            lines.append(f"% {printable(table.title)}")
+        lines += [f"% {printable(table.title)}"] if table.title else []
         align = "".join("r" if column.is_numeric else "l" for column in table.columns)
-        lines += [rf"\begin{{tabular}}{{{align}}}", r"\toprule"]
-        lines.append(_latex_row([escape_latex(name) for name in column_headings(table, style)]))
-        lines.append(r"\midrule")
-        lines += _latex_body_rows(table, style)
+        head = _latex_row([escape_latex(name) for name in column_headings(table, style)])
+        lines += [rf"\begin{{tabular}}{{{align}}}", r"\toprule", head, r"\midrule"]
         # A blank line after a tabular makes LaTeX put the next tabular on a new line.
-        lines += [r"\bottomrule", r"\end{tabular}", ""]
+        lines += [*_latex_body_rows(table, style), r"\bottomrule", r"\end{tabular}", ""]
     lines += [f"% {text}"] if (text := visible.context) else []
     if methods := visible.methods:
-        escaped_methods = MethodsText(escape_latex(methods.text), methods.references)
-        lines += [
-            "",
-            escaped_methods.text_with_citations(lambda keys: rf"~\cite{{{','.join(keys)}}}"),
-            "",
-        ]
-        lines += [f"% {line}" for line in methods.bibtex.splitlines()]
+        escaped_methods = data_types.MethodsText(escape_latex(methods.text), methods.references)
+        text = escaped_methods.text_with_citations(lambda keys: rf"~\cite{{{','.join(keys)}}}")
+        lines += ["", text, "", *(f"% {line}" for line in methods.bibtex.splitlines())]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -198,10 +166,8 @@ def html(report: Report, style: Style) -> str:
         title = f"<caption>{_escape_html(table.title)}</caption>" if table.title else ""
         names = [_escape_html(name) for name in column_headings(table, style)]
         blocks += [f"<table>{title}", _html_row("th", names, ends)]
-        blocks += [
-            _html_row("td", texts, ends) for texts in _cell_texts(table, style, _escape_html)
-        ]
-        blocks.append("</table>")
+        rows = _cell_texts(table, style, _escape_html)
+        blocks += [*(_html_row("td", texts, ends) for texts in rows), "</table>"]
     messages = [message_line(message, style) for message in report.messages]
     below = [visible.context, *messages, visible.signature]
     blocks += [f"<p>{_escape_html(text)}</p>" for text in below if text]
@@ -282,10 +248,9 @@ def _cell_texts(table: Table, style: Style, spelling: Callable[[str], str]) -> I
         texts = []
         for cell, column in zip(row, table.columns, strict=True):
             text = spelling(" ".join(cell_parts(cell, column, style)).strip())
-            bold = isinstance(cell, Estimate) and cell.is_significantly_best
-            texts.append(
-                (f"<b>{text}</b>" if spelling is _escape_html else f"**{text}**") * bold or text
-            )
+            bold = f"<b>{text}</b>" if spelling is _escape_html else f"**{text}**"
+            is_bold = isinstance(cell, Estimate) and cell.is_significantly_best
+            texts.append(bold if is_bold else text)
         yield texts
 
 
@@ -304,9 +269,7 @@ def escape_markdown(text: str) -> str:
     text = re.sub(r"([\\`*_|<>\[\]~&$])", r"\\\1", printable(text))
     # An empty HTML comment inside a word keeps GitHub from making a link.
     text = _GITHUB_AUTOLINK_START_PATTERN.sub(r"\g<0><!-- -->", text)
-    return _COMMIT_HASH_PATTERN.sub(
-        lambda name: "<!-- -->".join(re.findall(".{1,6}", name[0])), text
-    )
+    return _COMMIT_HASH_PATTERN.sub(lambda m: "<!-- -->".join(re.findall(".{1,6}", m[0])), text)
 
 
 def code_span(text: str) -> str:

@@ -8,8 +8,6 @@ from passk_cli.render.style import Style, headings_and_aligned_cells, pad, visib
 from passk_cli.report.data_types import Report
 from passk_cli.text import display_width, printable
 
-COLUMN_GAP = "  "
-
 
 def plain(report: Report, style: Style) -> str:
     """A report as plain text: answer, tables, context and signature."""
@@ -22,12 +20,9 @@ def plain(report: Report, style: Style) -> str:
             width = max(map(display_width, texts))
             columns.append([pad(text, width) for text in texts])
         title = [printable(table.title)] * bool(table.title)
-        lines = [COLUMN_GAP.join(row).rstrip() for row in zip(*columns, strict=True)]
+        lines = ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
         blocks.append("\n".join([*title, *lines]))
     blocks.append("\n".join(filter(None, (parts.context, parts.signature))))
-    if parts.methods:
-        blocks += [
-            "\n".join(wrap(parts.methods.text_with_author_year_citations, 100)),
-            parts.methods.bibtex,
-        ]
+    if methods := parts.methods:
+        blocks += ["\n".join(wrap(methods.text_with_author_year_citations, 100)), methods.bibtex]
     return "\n\n".join(filter(None, blocks)) + "\n"

@@ -9,24 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.diagnostic import DIAGNOSTIC_TYPE_BY_NAME, NOTE, Diagnostic
-from passk_cli.report.data_types import (
-    ALWAYS,
-    AMOUNT_UNITS,
-    BRIEF,
-    COMMENT,
-    FULL,
-    WIDE,
-    Cell,
-    Column,
-    Estimate,
-    Limits,
-    MethodsText,
-    OptionHint,
-    PhraseCell,
-    Report,
-    Table,
-    options_signature_line,
-)
+from passk_cli.report import data_types
+from passk_cli.report.data_types import Cell, Column, Estimate, Limits, OptionHint, Report, Table
 from passk_cli.report.phrases import duration_text, p_number_text, round_half_up
 from passk_cli.suggested_fix import FULL_DETAILS_OPTION, OptionWithValue, SuggestedFix
 from passk_cli.text import display_width, printable
@@ -36,14 +20,13 @@ if TYPE_CHECKING:
 
 # A table in a terminal has at most MAX_SCREEN_ROWS rows.
 MAX_SCREEN_ROWS = 17
-# Tables contain drawn intervals only if the terminal is at least _MIN_WIDTH_FOR_DRAWN_INTERVALS
-# characters wide.
 _MIN_WIDTH_FOR_DRAWN_INTERVALS = 110
-# _PRINTED is the typographic minus sign, and _MARKS translates "+" and "-" to the marks for pass
-# and fail.
+# _PRINTED is the typographic minus sign. _MARKS translates "+" and "-" to marks for pass and fail.
 _PRINTED, _MARKS = "−", str.maketrans("+-", "✓✗")
 # _EMPTY marks a cell without a number, and _EXPLAINED matches captions that explain the mark.
 _EMPTY, _EXPLAINED = "–", re.compile("(^|[ ,])–[: ]")
+
+FormattedColumns = list[tuple[str, list[tuple[str, str]]]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,44 +92,31 @@ class VisibleParts(NamedTuple):
     tables: tuple[Table, ...]
     context: str
     signature: str
-    methods: MethodsText | None
+    methods: data_types.MethodsText | None
 
 
-def visible_parts(
-    report: Report, style: Style, max_screen_rows: int = MAX_SCREEN_ROWS
-) -> VisibleParts:
+def visible_parts(report: Report, style: Style, max_rows: int = MAX_SCREEN_ROWS) -> VisibleParts:
     """The parts of a report that a style selects.
 
-    max_screen_rows : maximum number of rows of a table in a terminal without --full.
+    max_rows : maximum number of rows of a table in a terminal without --full.
     """
-    tables: list[Table] = []
+    left_out = (data_types.BRIEF if style.full else data_types.FULL, data_types.COMMENT)
+    selected = [table for table in report.tables if table.visibility not in left_out]
     if style.full:
-        tables += [
-            table.with_columns_of_visibility((ALWAYS, FULL)) for table in report.tables
-            if table.visibility not in (BRIEF, COMMENT)
-        ]  # fmt: skip
-        entries = {c.header: c.meaning for table in tables for c in table.columns if c.meaning}
-        if entries:
+        columns = (data_types.ALWAYS, data_types.FULL)
+        tables = [table.with_columns_of_visibility(columns) for table in selected]
+        if entries := {c.header: c.meaning for t in tables for c in t.columns if c.meaning}:
             heads = (Column("column"), Column("meaning"))
             tables.append(Table(heads, tuple(entries.items()), "Columns"))
         words = [*report.context, *report.make_full_context()]
     else:
-        cuts: dict[OptionHint, None] = {}
-        for table in report.tables:
-            if table.visibility in (FULL, COMMENT):
-                continue
-            columns = (
-                (ALWAYS, WIDE)
-                if style.terminal_width >= _MIN_WIDTH_FOR_DRAWN_INTERVALS
-                else (ALWAYS,)
-            )
-            shortened = table.with_columns_of_visibility(columns).with_fewer_rows(
-                max_screen_rows if style.terminal_width else 0
-            )
-            if len(shortened.rows) < len(table.rows):
-                cuts[OptionHint(f"{len(shortened.rows):,} of {len(table.rows):,} rows")] = None
-            tables.append(shortened)
-        words = [*cuts, *report.context]
+        is_wide = style.terminal_width >= _MIN_WIDTH_FOR_DRAWN_INTERVALS
+        shown = (data_types.ALWAYS, data_types.WIDE) if is_wide else (data_types.ALWAYS,)
+        limit = max_rows if style.terminal_width else 0
+        tables = [t.with_columns_of_visibility(shown).with_fewer_rows(limit) for t in selected]
+        counts = [(len(t.rows), len(s.rows)) for t, s in zip(tables, selected, strict=True)]
+        cuts = [OptionHint(f"{few:,} of {many:,} rows") for few, many in counts if few < many]
+        words = [*dict.fromkeys(cuts), *report.context]
     context = context_line(words, style)
     empty = any(
         cell is None
@@ -156,15 +126,12 @@ def visible_parts(
     )  # fmt: skip
     if empty and not _EXPLAINED.search(context):
         context = " · ".join(filter(None, (context, f"{_EMPTY}: no number")))
-    return VisibleParts(
-        answer_text(report, style),
-        tuple(tables),
-        printable(context),
-        options_signature_line(report) if style.with_signature and report.signature else "",
-        report.make_methods_text()
-        if style.with_methods and report.make_methods_text is not None
-        else None,
-    )
+    has_signature = style.with_signature and report.signature
+    signature = data_types.options_signature_line(report) if has_signature else ""
+    make_methods = report.make_methods_text if style.with_methods else None
+    methods = None if make_methods is None else make_methods()
+    answer = answer_text(report, style)
+    return VisibleParts(answer, tuple(tables), printable(context), signature, methods)
 
 
 def context_line(context: Iterable[str | OptionHint], style: Style) -> str:
@@ -203,13 +170,8 @@ def report_with_answers_as_titles(report: Report, style: Style) -> Report:
         return replace(plot, title=title, subtitle=subtitle)
 
     words = tuple(
-        Diagnostic(
-            message.name,
-            message.severity,
-            "{text}",
-            fields={"text": sentence_text(message.pieces(), style)},
-        )
-        for message in report.messages
+        Diagnostic(m.name, m.severity, "{text}", fields={"text": sentence_text(m.pieces(), style)})
+        for m in report.messages
     )
     return replace(report, messages=words, make_plots=lambda: tuple(map(titled, report.plots)))
 
@@ -250,7 +212,7 @@ def cell_parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
         return _EMPTY, ""
     if isinstance(cell, Estimate):
         return _estimate_parts(cell, style if cell.is_share else replace(style, percent=False))
-    if isinstance(cell, PhraseCell):
+    if isinstance(cell, data_types.PhraseCell):
         return sentence_text(cell.pieces, style), ""
     if column.kind == "score":
         style = replace(style, percent=False)
@@ -262,7 +224,7 @@ def cell_parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
         return (str(cell).translate(_MARKS) if style.minus == _PRINTED else str(cell)), ""
     if isinstance(cell, str):
         return printable(cell), ""
-    if column.kind in AMOUNT_UNITS:
+    if column.kind in data_types.AMOUNT_UNITS:
         return quantity_text(cell, column.kind, style), ""
     if column.kind in _NUMBER_FORMATTER_BY_KIND:
         return _NUMBER_FORMATTER_BY_KIND[column.kind](cell, style), ""
@@ -284,7 +246,7 @@ def _estimate_parts(cell: Estimate, style: Style) -> tuple[str, str]:
 
 
 def _number_text(value: float, unit: str, style: Style, signed: bool = False) -> str:
-    if unit in AMOUNT_UNITS:
+    if unit in data_types.AMOUNT_UNITS:
         return quantity_text(value, unit, style, signed=signed)
     return share_text(value, style, signed=signed)
 
@@ -299,27 +261,21 @@ def _interval_text(low: float, high: float, unit: str, style: Style, signed: boo
     >>> _interval_text(-0.0041, 0.03, "share", Style(digits=2), True)
     '[0.00, +0.03]'
     """
-    if unit not in AMOUNT_UNITS:
+    if unit not in data_types.AMOUNT_UNITS:
         excludes_zero = signed and low * high > 0
-        limits = (
-            _limit_text_not_rounded_to_zero(end, style, signed, excludes_zero)
-            for end in (low, high)
-        )
+        options = (style, signed, excludes_zero)
+        limits = (_limit_text_not_rounded_to_zero(end, *options) for end in (low, high))
         return f"[{', '.join(limits)}]"
-    first = _quantity_text_without_unit(low, unit, style, signed)
-    last = (
-        "∞)" if math.isinf(high) else f"{_quantity_text_without_unit(high, unit, style, signed)}]"
-    )
-    return f"[{first}, {last}"
+    first, last = (_quantity_text_without_unit(end, unit, style, signed) for end in (low, high))
+    return f"[{first}, {'∞)' if math.isinf(high) else f'{last}]'}"
 
 
 def _limit_text_not_rounded_to_zero(
     value: float, style: Style, signed: bool, excludes_zero: bool
 ) -> str:
-    texts = [
-        share_text(value, replace(style, digits=style.decimals + more), signed=signed)
-        for more in range(4 if excludes_zero else 1)
-    ]
+    further_digits = range(4 if excludes_zero else 1)
+    styles = (replace(style, digits=style.decimals + further) for further in further_digits)
+    texts = [share_text(value, finer, signed=signed) for finer in styles]
     return next((text for text in texts if re.search("[1-9]", text)), texts[0])
 
 
@@ -395,40 +351,31 @@ def column_headings(table: Table, style: Style) -> list[str]:
 def _is_share(cell: Cell, column: Column) -> bool:
     if isinstance(cell, Estimate):
         return cell.is_share and cell.value is not None
-    if (
-        cell is None
-        or isinstance(cell, str | PhraseCell)
-        or column.kind in ("score", *AMOUNT_UNITS)
-    ):
+    kinds_without_shares = ("score", *data_types.AMOUNT_UNITS)
+    if isinstance(cell, str | data_types.PhraseCell | None) or column.kind in kinds_without_shares:
         return False
     return isinstance(cell, Limits) or column.kind in ("share", "fine", "given")
 
 
-def headings_and_aligned_cells(
-    table: Table, style: Style
-) -> list[tuple[str, list[tuple[str, str]]]]:
+def headings_and_aligned_cells(table: Table, style: Style) -> FormattedColumns:
     """The heading and the aligned cells of each column of a table."""
     columns = []
-    for place, (name, column) in enumerate(
-        zip(column_headings(table, style), table.columns, strict=True)
-    ):
+    names = column_headings(table, style)
+    for place, (name, column) in enumerate(zip(names, table.columns, strict=True)):
         cells = [cell_parts(row[place], column, style) for row in table.rows]
         limited = [cell for cell in cells if cell[1]]
         first = max((display_width(value) for value, _ in limited or cells), default=0)
         second = max((len(error) for _, error in cells), default=0)
         columns.append((name, [
-            (value, "") if display_width(value) > first
-            else (
+            (value, "") if display_width(value) > first else (
                 pad(value, first, column.is_numeric),
-                error.ljust(second) if error[:1].isalpha() else error.rjust(second),
-            )
+                error.ljust(second) if error[:1].isalpha() else error.rjust(second))
             for value, error in cells
         ]))  # fmt: skip
     return columns
 
 
-# _NUMBER_FORMATTER_BY_KIND maps the kind of a column to the function that writes a number of this
-# kind.
+# Each value is the function that writes a number in a column of this kind.
 _NUMBER_FORMATTER_BY_KIND: dict[str, Callable[[float, Style], str]] = {
     "share": share_text, "score": share_text,
     "fine": lambda value, style: share_text(value, replace(style, digits=style.decimals + 2)),

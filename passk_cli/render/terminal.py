@@ -19,16 +19,9 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from passk_cli.render import style as formatting
 from passk_cli.render.interval_strip import NARROWEST_STRIP, strip_column
-from passk_cli.render.style import (
-    MAX_SCREEN_ROWS,
-    Style,
-    context_line,
-    default_messages,
-    headings_and_aligned_cells,
-    message_line,
-    visible_parts,
-)
+from passk_cli.render.style import MAX_SCREEN_ROWS, FormattedColumns, Style
 from passk_cli.report.data_types import WIDE, Cell, Column, Estimate, OptionHint, Report, Table
 from passk_cli.text import (
     NameList,
@@ -50,8 +43,6 @@ _BLANK_TO_KEEP_UNBROKEN_PATTERN = re.compile(
     r"|(?<=[<=]) (?=\d)|(?<=\bp) (?=[<=] )|(?<=[@^]\d) (?=\d)|(?<=\band) (?=[\d,]+ more\b)"
 )
 _COLOUR_CODE = re.compile(r"\x1b\[[\d;]*m")
-# _TRAILING_BLANKS_PATTERN matches trailing blanks with colour codes, and _EMPTY_COLOUR_CODE_PATTERN
-# matches a colour code without text.
 _TRAILING_BLANKS_PATTERN = re.compile(r"(?:\x1b\[[\d;]*m| )+$", re.MULTILINE)
 _EMPTY_COLOUR_CODE_PATTERN = re.compile(r"\x1b\[[1-9][\d;]*m\x1b\[0m")
 _MAIN_CLAUSE = re.compile(r"^.*?(?=[;.](?:\s|$)|$)", re.DOTALL)
@@ -59,12 +50,10 @@ _COLOUR_BY_VERDICT = {
     "pass": "green", "fail": "red", "error": "red", "undecided": "yellow", "better": "green",
     "worse": "red",
 }  # fmt: skip
-# In a narrow terminal, a column is at least _NARROWEST characters wide. A column with readable text
-# is at least _READABLE characters wide, and a column with names is at least _SHORTEST characters
-# wide.
+# In a narrow terminal, a column is at least _NARROWEST characters wide, a column with readable text
+# at least _READABLE, and a column with names at least _SHORTEST.
 _NARROWEST, _READABLE, _SHORTEST = 8, 14, 16
 _MIN_NAME_LIST_WIDTH = 28
-# A table with intervals below their estimates has at most _MAX_ROWS_WITH_STACKED_INTERVALS rows.
 _MAX_ROWS_WITH_STACKED_INTERVALS = 10
 # Without --full, a report and its first messages together have at most _SCREEN_LINES lines, unless
 # they are longer even if each table has the smallest number of rows in _ROW_LIMITS.
@@ -74,12 +63,13 @@ _SCREEN_LINES, _ROW_LIMITS = 30, (MAX_SCREEN_ROWS, 13, 9, 5)
 def terminal_text(report: Report, style: Style) -> str:
     """A report as text for a terminal: answer, tables, context and signature."""
     style, width = style.copy_with_typographic_minus, style.terminal_width or 80
-    messages = [message_line(message, style) for message in default_messages(report)[:3]]
+    messages = formatting.default_messages(report)[:3]
+    message_lines = [formatting.message_line(message, style) for message in messages]
     limits = _ROW_LIMITS if style.terminal_width and not style.full else _ROW_LIMITS[:1]
     text = ""
     for max_rows in limits:
         text = _terminal_text(report, style, max_rows)
-        lines = _COLOUR_CODE.sub("", "\n".join((text, *messages))).splitlines()
+        lines = _COLOUR_CODE.sub("", "\n".join((text, *message_lines))).splitlines()
         if sum(max(1, math.ceil(len(line) / width)) for line in lines) <= _SCREEN_LINES:
             break
     return text
@@ -91,13 +81,11 @@ def _terminal_text(report: Report, style: Style, max_rows: int) -> str:
         file=io.StringIO(), width=width, force_terminal=style.colour, no_color=not style.colour,
         highlight=False, emoji=False, markup=False,
     )  # fmt: skip
-    parts = visible_parts(report, style, max_rows)
+    parts = formatting.visible_parts(report, style, max_rows)
     if parts.answer:
         answer = Text(_with_unbreakable_blanks(parts.answer))
         answer.highlight_regex(_MAIN_CLAUSE, "bold")
-        answer.highlight_regex(
-            r"\b[A-Z]{4,}(?=:)", lambda word: _COLOUR_BY_VERDICT.get(word.lower(), "")
-        )
+        answer.highlight_regex(r"\b[A-Z]{4,}(?=:)", lambda w: _COLOUR_BY_VERDICT.get(w.lower(), ""))
         console.print(answer)
         console.print()
     hidden = dict[str, None]()
@@ -110,18 +98,15 @@ def _terminal_text(report: Report, style: Style, max_rows: int) -> str:
             hidden |= dict.fromkeys(headings)
     more = f"{plural(len(hidden), 'more column')} ({first_few([*hidden])})"
     cuts = [OptionHint(more)] if hidden else []
-    if context := context_line((*cuts, parts.context), style):
-        console.print(
-            Text("\n".join(balance_lines(_with_unbreakable_blanks(context), width)), style="dim")
-        )
+    if context := formatting.context_line((*cuts, parts.context), style):
+        lines = balance_lines(_with_unbreakable_blanks(context), width)
+        console.print(Text("\n".join(lines), style="dim"))
     if parts.signature:
         # passk does not wrap the signature, so that you can copy the signature as one line.
         console.print(Text(parts.signature, style="dim"), soft_wrap=True)
-    if parts.methods:
-        console.print(
-            "\n" + _with_unbreakable_blanks(parts.methods.text_with_author_year_citations)
-        )
-        console.print("\n" + parts.methods.bibtex, soft_wrap=True)
+    if methods := parts.methods:
+        console.print("\n" + _with_unbreakable_blanks(methods.text_with_author_year_citations))
+        console.print("\n" + methods.bibtex, soft_wrap=True)
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue().replace(_UNBREAKABLE_BLANK_STAND_IN, " ")
     return _TRAILING_BLANKS_PATTERN.sub(
@@ -131,9 +116,6 @@ def _terminal_text(report: Report, style: Style, max_rows: int) -> str:
 
 def _with_unbreakable_blanks(text: str) -> str:
     return _BLANK_TO_KEEP_UNBROKEN_PATTERN.sub(_UNBREAKABLE_BLANK_STAND_IN, text)
-
-
-FormattedColumns = list[tuple[str, list[tuple[str, str]]]]
 
 
 def _fit_table(
@@ -166,11 +148,8 @@ def _fit_table(
         return
     columns = _formatted_columns(table, less, few)
     _wrap_widest_column(columns, table, all_places, width, least=_READABLE)
-    if (
-        not few
-        or _total_width(columns, all_places) > width
-        or _has_text_over_two_lines(table, columns)
-    ):
+    fits = few and _total_width(columns, all_places) <= width
+    if not fits or _has_text_over_two_lines(table, columns):
         columns = _formatted_columns(table, less, few)
     columns = _with_shorter_headings(columns, all_places, width)
     places = _important_columns(table, columns, width, answer)
@@ -182,7 +161,7 @@ def _fit_table(
 
 
 def _formatted_columns(table: Table, style: Style, stacked: bool) -> FormattedColumns:
-    columns = headings_and_aligned_cells(table, style)
+    columns = formatting.headings_and_aligned_cells(table, style)
     if stacked:
         columns = [
             (name, [(f"{value.strip() if ranged else value}\n{error}".rstrip() if value.strip()
@@ -246,9 +225,7 @@ def _has_text_over_two_lines(table: Table, columns: FormattedColumns) -> bool:
 
 
 def _cut_names(columns: FormattedColumns, table: Table, places: Sequence[int], width: int) -> None:
-    """Shorten the names in the widest columns until the table fits.  Different names stay
-    different.
-    """
+    """Shorten names in the widest columns until the table fits.  Different names stay different."""
     name_columns = [i for i in places if _has_names(table.columns[i], columns[i][1])]
     texts = {i: [value.strip() for value, _ in columns[i][1]] for i in name_columns}
     names = {i: [text for text in texts[i] if " " not in text] for i in name_columns}
@@ -355,8 +332,7 @@ def _column_blocks(table: Table, columns: FormattedColumns, width: int) -> list[
 
 def _wrap_widest_column(
     columns: FormattedColumns, table: Table, places: Sequence[int], width: int, *,
-    names: bool = False,
-    least: int = _NARROWEST,
+    names: bool = False, least: int = _NARROWEST,
 ) -> None:  # fmt: skip
     """Wrap the texts of the widest text column so that the table fits.
 
@@ -370,13 +346,9 @@ def _wrap_widest_column(
         name, cells = columns[widest]
         words = [word for value, _ in cells for word in value.split() if len(word) <= _READABLE]
         room = max(_column_width(name, cells) - over, least, *map(display_width, words))
-        columns[widest] = (
-            name,
-            [
-                ("\n".join(wrap_text(_with_unbreakable_blanks(value), room)), error)
-                for value, error in cells
-            ],
-        )
+        wrapped = [wrap_text(_with_unbreakable_blanks(value), room) for value, _ in cells]
+        pairs = zip(wrapped, cells, strict=True)
+        columns[widest] = (name, [("\n".join(lines), error) for lines, (_, error) in pairs])
 
 
 def _rich_table(table: Table, columns: FormattedColumns, places: Sequence[int]) -> RichTable:
@@ -392,9 +364,8 @@ def _rich_table(table: Table, columns: FormattedColumns, places: Sequence[int]) 
             value, error = columns[i][1][row]
             number, line, below = value.partition("\n")
             stacked = table.columns[i].kind != "text"
-            text = Text(
-                _with_unbreakable_blanks(number if stacked else value), style=_cell_style(cells[i])
-            )
+            words = _with_unbreakable_blanks(number if stacked else value)
+            text = Text(words, style=_cell_style(cells[i]))
             if stacked and line:
                 text.append(f"\n{below}", style="dim")
             texts.append(text.append(" " * bool(value) + error, style="dim") if error else text)

@@ -14,12 +14,10 @@ from passk_cli.text import printable, printable_json
 
 # A rule with a verdict in _INCONCLUSIVE_VERDICTS neither passes nor fails.
 _INCONCLUSIVE_VERDICTS = ("undecided", "not judged")
-# GitHub shows at most _MAX_ANNOTATIONS_PER_LEVEL error annotations and at most
-# _MAX_ANNOTATIONS_PER_LEVEL warning annotations per step, so passk replaces further annotations by
-# one with their number.
+# GitHub shows at most ten errors and ten warnings per step, so passk replaces further annotations
+# by one with their number.
 _MAX_ANNOTATIONS_PER_LEVEL = 10
-# If a gate has no rules file, GitLab shows the issues of the gate next to the file
-# _ISSUE_FILE_WITHOUT_RULES_FILE.
+# If a gate has no rules file, GitLab shows the issues of the gate next to this file.
 _ISSUE_FILE_WITHOUT_RULES_FILE = ".gitlab-ci.yml"
 
 
@@ -58,9 +56,8 @@ def junit(report: Report, style: Style) -> str:
 
 def junit_error(problem: str) -> str:
     """JUnit XML with one test case, which contains the error that stopped the gate."""
-    suite = ElementTree.Element(
-        "testsuite", name="passk", tests="1", failures="0", skipped="0", errors="1"
-    )
+    counts = {"tests": "1", "failures": "0", "skipped": "0", "errors": "1"}
+    suite = ElementTree.Element("testsuite", {"name": "passk", **counts})
     case = ElementTree.SubElement(suite, "testcase", classname="passk", name="gate")
     ElementTree.SubElement(case, "error", message=problem).text = problem
     return _xml_document(suite)
@@ -75,20 +72,16 @@ def github(report: Report, style: Style) -> str:
     levels = {"undecided": "warning", "pass": "notice", "not judged": "notice"}
     lines = []
     for check in report.checks:
-        title = (
-            _escape_workflow_command(f"passk: {check.rule}").replace(":", "%3A").replace(",", "%2C")
-        )
+        rule = _escape_workflow_command(f"passk: {check.rule}")
+        title = rule.replace(":", "%3A").replace(",", "%2C")
         message = _escape_workflow_command(f"{_verdict_text(check)}: {finding_text(check, style)}")
         level = "error" if check.failing else levels.get(check.verdict, "warning")
         lines.append(f"::{level} title={title}::{message}")
     if flips := "%0A".join(map(_escape_workflow_command, report.changed_task_lines)):
-        # One GitHub notice lists all changed tasks, because GitHub shows only ten notices per
-        # step.
+        # One notice lists all changed tasks, because GitHub shows only ten notices per step.
         lines.append(f"::notice title=passk%3A flips::{flips}")
-    lines += [
-        f"::warning title=passk::{_escape_workflow_command(text)}"
-        for text in _warning_texts(report)
-    ]
+    warnings = map(_escape_workflow_command, _warning_texts(report))
+    lines += [f"::warning title=passk::{text}" for text in warnings]
     return "".join(line + "\n" for line in lines)
 
 
@@ -129,20 +122,18 @@ def gitlab(report: Report, style: Style) -> str:
         )
         for check in report.checks if check.verdict != "pass"
     ]  # fmt: skip
+    warnings = zip(report.warnings, _warning_texts(report), strict=True)
     issues += [
         _code_quality_issue(f"passk: {message.name}", text, "info", place, str(at))
-        for at, (message, text) in enumerate(
-            zip(report.warnings, _warning_texts(report), strict=True)
-        )
+        for at, (message, text) in enumerate(warnings)
     ]
     return printable_json(issues, indent=2) + "\n"
 
 
 def gitlab_error(problem: str) -> str:
     """A GitLab code-quality report with one issue, which is the error that stopped the gate."""
-    issue = _code_quality_issue(
-        "passk: error", problem, "blocker", _ISSUE_FILE_WITHOUT_RULES_FILE, "error"
-    )
+    place = _ISSUE_FILE_WITHOUT_RULES_FILE
+    issue = _code_quality_issue("passk: error", problem, "blocker", place, "error")
     return printable_json([issue], indent=2) + "\n"
 
 
