@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise, product
 
 from passk_cli.report.phrases import duration_text
@@ -15,7 +15,6 @@ _MOST_TICKS, _DIGITS = 12, 4
 # On a time axis in minutes, each tick is about four times the previous tick: 1 s, 4 s, 15 s, 1 min
 # …
 _TIME_TICKS_IN_MINUTES = (1 / 60, 1 / 15, 1 / 4, 1, 4, 15, 60, 240, 960, 3840, 15000, 60000)
-# _TICK_FORMATTER_BY_UNIT maps the unit of an axis to the function that writes the label of a tick.
 _TICK_FORMATTER_BY_UNIT: Mapping[str, Callable[[float], str]] = {
     "min": duration_text,
     "year": "{:g}".format,
@@ -87,11 +86,9 @@ def axis_from_values(
     ends = [axis.value_at(-margin), axis.value_at(1 + margin)]
     if zero and not log:
         ends = [0.0 if end == 0 else at for end, at in zip((low, high), ends, strict=True)]
-    axis = Axis(ends[0], ends[1], title, log)
     short = all(v == float(f"{v:.{_DIGITS}g}") for v in inside)
-    return replace(
-        axis, preferred_tick_values=tuple(inside) if at_values and short else (), is_share=share
-    )
+    ticks = tuple(inside) if at_values and short else ()
+    return Axis(ends[0], ends[1], title, log, ticks, is_share=share)
 
 
 def spread_positions(
@@ -115,11 +112,9 @@ def spread_positions(
         centre, size = inside(places[i], 1), 1
         while blocks and centre - blocks[-1][0] < least * (size + blocks[-1][1]) / 2:
             neighbour, neighbour_size = blocks.pop()
-            centre, size = (
-                (centre * size + neighbour * neighbour_size) / (size + neighbour_size),
-                size + neighbour_size,
-            )
-            centre = inside(centre, size)
+            total = size + neighbour_size
+            centre = inside((centre * size + neighbour * neighbour_size) / total, total)
+            size = total
         blocks.append((centre, size))
     spread_places = [c + least * (j - (size - 1) / 2) for c, size in blocks for j in range(size)]
     at = dict(zip(order, spread_places, strict=True))
@@ -144,9 +139,8 @@ def tick_label_by_position(
         room = {v: (axis.position_of(v), extent(text) / 2) for v, text in words.items()}
         for required in required_ticks:
             place, half = room[required]
-            words = {v: text for v, text in words.items()
-                     if v in required_ticks or abs(room[v][0] - place) >= room[v][1]
-                     + half}  # fmt: skip
+            far = {v for v, (at, width) in room.items() if abs(at - place) >= width + half}
+            words = {v: text for v, text in words.items() if v in required_ticks or v in far}
         ends = [room[v] for v in words]
         disjoint = all(b[0] - a[0] >= a[1] + b[1] for a, b in pairwise(ends))
         if disjoint and (len(words) > 1 or values is axis.preferred_tick_values):
@@ -157,19 +151,15 @@ def tick_label_by_position(
 
 def _tick_choices(axis: Axis) -> Iterator[Sequence[float]]:
     if axis.log and axis.unit == "min":
-        yield from (
-            _TIME_TICKS_IN_MINUTES,
-            _TIME_TICKS_IN_MINUTES[1::2],
-            _TIME_TICKS_IN_MINUTES[::3],
-        )
-    yield axis.preferred_tick_values
-    gaps = [b - a for a, b in pairwise(axis.preferred_tick_values)]
+        times = _TIME_TICKS_IN_MINUTES
+        yield from (times, times[1::2], times[::3])
+    ticks = axis.preferred_tick_values
+    yield ticks
+    gaps = [b - a for a, b in pairwise(ticks)]
     if gaps and max(gaps) < 1.01 * min(gaps) and not axis.log:
-        yield from (axis.preferred_tick_values[::step] for step in (2, 5) if len(gaps) % step == 0)
-        choices = [
-            axis.preferred_tick_values[::-step]
-            for step in range(2, len(gaps) * bool(axis.tick_label_by_value) + 1)
-        ]
+        yield from (ticks[::step] for step in (2, 5) if len(gaps) % step == 0)
+        steps = range(2, len(gaps) * bool(axis.tick_label_by_value) + 1)
+        choices = [ticks[::-step] for step in steps]
         yield from sorted(choices, key=lambda choice: not {*axis.required_ticks} <= {*choice})
     if axis.log and axis.high >= 10 * axis.low:
         decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
@@ -179,14 +169,7 @@ def _tick_choices(axis: Axis) -> Iterator[Sequence[float]]:
         return
     for most in range(6, 1, -1):
         values = _ticks_at_round_values(axis.low, axis.high, most)
-        yield (
-            [
-                axis.preferred_tick_values[0],
-                *(v for v in values if v > axis.preferred_tick_values[0]),
-            ]
-            if axis.preferred_tick_values
-            else values
-        )
+        yield [ticks[0], *(v for v in values if v > ticks[0])] if ticks else values
     for most in (3, 6):
         values = _ticks_at_round_values(axis.low, axis.high, most)
         ends = sorted({*values[:1], *values[-1:]})
@@ -205,12 +188,9 @@ def _tick_label_by_value(axis: Axis, values: Sequence[float], percent: bool) -> 
         return {v: _TICK_FORMATTER_BY_UNIT[axis.unit](v) for v in values}
     similar = axis.unit and max(values) < 10 * min(values)
     digits = max(len(f"{v:g}".partition(".")[2]) for v in values) if similar else 0
-    return {
-        v: axis.tick_label_by_value.get(v)
-        or axis.unit
-        + (f"{v:,.{max(digits, 2)}f}" if digits else _tick_label(v, percent and axis.is_share))
-        for v in values
-    }
+    percent = percent and axis.is_share
+    words = {v: f"{v:,.{max(digits, 2)}f}" if digits else _tick_label(v, percent) for v in values}
+    return {v: axis.tick_label_by_value.get(v) or axis.unit + text for v, text in words.items()}
 
 
 def _tick_label(value: float, percent: bool) -> str:

@@ -66,10 +66,8 @@ class PictureSize:
         if match is not None and len({match[2], match[4]} - {"", None}) < 2:
             unit = match[2] or match[4] or "px"
             width, height = float(match[1]), float(match[3]) if match[3] else None
-            if all(
-                0 < side * _PIXELS_PER_UNIT[unit] <= _MAX_PIXELS_PER_SIDE
-                for side in (width, width if height is None else height)
-            ):
+            sides = [side * _PIXELS_PER_UNIT[unit] for side in (width, height) if side is not None]
+            if all(0 < side <= _MAX_PIXELS_PER_SIDE for side in sides):
                 return PictureSize(width, height, unit)
         raise ParameterError(
             OptionWithValue("--chart-size", text),
@@ -85,11 +83,8 @@ class PictureSize:
     @property
     def pixels_per_drawing_unit(self) -> float:
         """The number of pixels per unit of the drawing."""
-        return (
-            1.0
-            if self.is_for_paper
-            else min(max(self.width / HALF_PAGE_WIDTH, 1.0), _MAX_SCREEN_ENLARGEMENT)
-        )
+        enlargement = min(max(self.width / HALF_PAGE_WIDTH, 1.0), _MAX_SCREEN_ENLARGEMENT)
+        return 1.0 if self.is_for_paper else enlargement
 
     @property
     def size_in_drawing_units(self) -> tuple[float, float | None]:
@@ -98,10 +93,7 @@ class PictureSize:
         return self.width * unit, None if self.height is None else self.height * unit
 
     def length_text(self, length: float) -> str:
-        """A length of the drawing as text.
-
-        The text contains the length in the unit of the picture's size, rounded up.
-        """
+        """A length of the drawing as text, rounded up, in the unit of the picture's size."""
         digits = {"in": 2, "cm": 1}.get(self.unit, 0)
         size = length * self.pixels_per_drawing_unit / _PIXELS_PER_UNIT[self.unit]
         return f"{math.ceil(round(size * 10**digits, 6)) / 10**digits:g}{self.unit}"
@@ -150,10 +142,8 @@ def plots_with_appearance(plots: Sequence[Plot], appearance: Appearance) -> tupl
         for pattern in appearance.highlight
     }
     if wrong := [pattern for pattern, models in matches.items() if chart_models and not models]:
-        option, remaining = (
-            OptionWithValue("--highlight", wrong[0]),
-            sorted(matches.keys() - {wrong[0]}),
-        )
+        option = OptionWithValue("--highlight", wrong[0])
+        remaining = sorted(matches.keys() - {wrong[0]})
         problem = "the chart has no such model"
         raise no_such_model_error(option, problem, wrong[0], chart_models, option.option, remaining)
     if appearance.panel_column:
@@ -163,22 +153,12 @@ def plots_with_appearance(plots: Sequence[Plot], appearance: Appearance) -> tupl
     plots = [_grey_out_nonleading_models(plot, highlighted) for plot in plots]
     hues = assign_colour_and_shape_indices(all_models)
     if len(all_models) > MOST_MODELS:
-        best = [
-            name
-            for plot in plots
-            for name in plot.leading_models[:_LEADING] or _models_of_plot(plot)
-        ]
-        hues = assign_colour_and_shape_indices(
-            (name for plot in plots for name in plot.leading_models),
-            assign_colour_and_shape_indices(best),
-        )
+        leaders = [name for plot in plots for name in plot.leading_models]
+        best = [name for p in plots for name in p.leading_models[:_LEADING] or _models_of_plot(p)]
+        hues = assign_colour_and_shape_indices(leaders, assign_colour_and_shape_indices(best))
     short = _short_name_by_model(all_models)
-    return tuple(
-        _remove_unwanted_title_and_bands(
-            _with_short_names_in_texts(replace(plot, hues=hues), short), appearance
-        )
-        for plot in plots
-    )
+    plots = [_with_short_names_in_texts(replace(plot, hues=hues), short) for plot in plots]
+    return tuple(_remove_unwanted_title_and_bands(plot, appearance) for plot in plots)
 
 
 def _short_name_by_model(models: Iterable[str]) -> dict[str, str]:
@@ -209,23 +189,15 @@ def _models_mentioned_in(models: Iterable[str], text: str) -> list[str]:
 
 
 def _split_into_panels(plot: Plot, column: str) -> Plot:
-    if column not in plot.columns_that_split_models:
-        suggestions = nearest_names(column, plot.columns_that_split_models)
-        settles = [
-            SuggestedFix({"--panel": name})
-            for name in suggestions or plot.columns_that_split_models
-        ]
-        settles += (
-            []
-            if suggestions
-            else [SuggestedFix({"--by": (Placeholder("COLUMN"),)}, "splits by one")]
-        )
-        raise ParameterError(
-            OptionWithValue("--panel", column),
-            "the models are not split by this column",
-            settles=settles,
-        )
-    place = plot.columns_that_split_models.index(column) + 1
+    columns = plot.columns_that_split_models
+    if column not in columns:
+        suggestions = nearest_names(column, columns)
+        settles = [SuggestedFix({"--panel": name}) for name in suggestions or columns]
+        if not suggestions:
+            settles.append(SuggestedFix({"--by": (Placeholder("COLUMN"),)}, "splits by one"))
+        problem = "the models are not split by this column"
+        raise ParameterError(OptionWithValue("--panel", column), problem, settles=settles)
+    place = columns.index(column) + 1
 
     def move_to_panel(row: Row) -> Row:
         panel, new_row = row.get("panel"), dict(row)
@@ -233,24 +205,19 @@ def _split_into_panels(plot: Plot, column: str) -> Plot:
             name = row.get(role)
             if isinstance(name, SeriesName) and len(name.parts) > place:
                 new_row[role] = name.without_part(place)
-                new_row["panel"] = " · ".join(
-                    str(part) for part in (panel, f"{column} {name.parts[place]}") if part
-                )
+                part = f"{column} {name.parts[place]}"
+                new_row["panel"] = f"{panel} · {part}" if panel else part
         return new_row
 
     def setting(row: Row) -> list[Any]:
         name = row.get("series") or row.get("label")
         return [natural_key(part) for part in getattr(name, "parts", ())[place : place + 1]]
 
-    names = (
-        {**plot.printed_name_by_role, "panel": "panel"}
-        if plot.kind != "heat"
-        else plot.printed_name_by_role
-    )
-    rows, points = (
-        map(move_to_panel, sorted(group, key=setting)) for group in (plot.rows, plot.points)
-    )
-    return replace(plot, rows=tuple(rows), points=tuple(points), printed_name_by_role=names)
+    names = plot.printed_name_by_role
+    names = names if plot.kind == "heat" else {**names, "panel": "panel"}
+    rows = tuple(map(move_to_panel, sorted(plot.rows, key=setting)))
+    points = tuple(map(move_to_panel, sorted(plot.points, key=setting)))
+    return replace(plot, rows=rows, points=points, printed_name_by_role=names)
 
 
 def _split_line_kinds_into_panels(plot: Plot) -> Plot:
@@ -258,22 +225,20 @@ def _split_line_kinds_into_panels(plot: Plot) -> Plot:
     crowded = len(_models_of_plot(plot)) > _MAX_MODELS_WITHOUT_KIND_PANELS and len(kinds) > 1
     if plot.kind != "curves" or plot.is_scatter_plot or plot.has_roles("panel") or not crowded:
         return plot
-    names = {role: name for role, name in plot.printed_name_by_role.items() if role != "kind"}
+    rows = tuple({**row, "panel": row.get("kind")} for row in plot.rows)
+    points = tuple({**row, "panel": row.get("kind")} for row in plot.points)
+    names = {**plot.printed_name_by_role, "panel": plot.printed_name_by_role["kind"]}
+    plot = replace(plot, rows=rows, points=points, printed_name_by_role=names, y_title="")
+    return _without_roles(plot, ("kind",))
+
+
+def _without_roles(plot: Plot, roles: Sequence[str]) -> Plot:
     rows, points = (
-        tuple(
-            {role: value for role, value in {**row, "panel": row.get("kind")}.items()
-             if role != "kind"}
-            for row in group
-        )
+        tuple({role: value for role, value in row.items() if role not in roles} for row in group)
         for group in (plot.rows, plot.points)
-    )  # fmt: skip
-    return replace(
-        plot,
-        rows=rows,
-        points=points,
-        printed_name_by_role={**names, "panel": plot.printed_name_by_role["kind"]},
-        y_title="",
     )
+    names = {role: name for role, name in plot.printed_name_by_role.items() if role not in roles}
+    return replace(plot, rows=rows, points=points, printed_name_by_role=names)
 
 
 def assign_colour_and_shape_indices(
@@ -285,13 +250,10 @@ def assign_colour_and_shape_indices(
     names have the same hash, the second name in alphabetical order gets the next free index.
     """
     size = len(THEMES["light"].series)
-    preferred = {
-        name: zlib.crc32(name.encode(errors="replace")) % size for name in sorted(set(names))
-    }
+    names = sorted(set(names))
+    preferred = {name: zlib.crc32(name.encode(errors="replace")) % size for name in names}
     hues = dict(fixed or {})
-    owner = {
-        place: name for name, place in reversed(preferred.items()) if place not in hues.values()
-    }
+    owner = {p: name for name, p in reversed(preferred.items()) if p not in hues.values()}
     hues |= {name: place for place, name in owner.items() if name not in hues}
     for name, place in preferred.items():
         if name not in hues:
@@ -302,8 +264,7 @@ def assign_colour_and_shape_indices(
 
 
 def _grey_out_nonleading_models(plot: Plot, highlighted: Sequence[str]) -> Plot:
-    """The plot, in which some models are grey if models are highlighted or if there are many
-    models.
+    """The plot, with some models in grey if models are highlighted or if there are many models.
 
     Grey lines are drawn first, without intervals and points.  If no models are highlighted, the
     leading models of the plot and the models in the answer are coloured.  If a plot has no leading
@@ -329,9 +290,8 @@ def _grey_out_nonleading_models(plot: Plot, highlighted: Sequence[str]) -> Plot:
     plot = replace(plot, leading_models=tuple(dict.fromkeys(m for m in leaders if m in models)))
     if plot.kind != "curves":
         return plot
-    behind, ahead = (
-        [row for row in plot.rows if plot.is_grey(row) == is_grey] for is_grey in (True, False)
-    )
+    behind = [row for row in plot.rows if plot.is_grey(row)]
+    ahead = [row for row in plot.rows if not plot.is_grey(row)]
     panels = {row.get("panel") for row in ahead}
     if any(row.get("panel") not in panels for row in behind):
         behind = [row for row in behind if row.get("panel") in panels]
@@ -342,30 +302,24 @@ def _grey_out_nonleading_models(plot: Plot, highlighted: Sequence[str]) -> Plot:
         {**row, **dict.fromkeys(_LIMIT_ROLES)} if plot.is_grey(row) else row
         for row in plot.points if plot.is_scatter_plot or not plot.is_grey(row)
     )  # fmt: skip
-    return _keep_bands_of_best_models(
-        replace(plot, rows=(*behind, *ahead), points=points), plot.leading_models
-    )
+    plot = replace(plot, rows=(*behind, *ahead), points=points)
+    return _keep_bands_of_best_models(plot, plot.leading_models)
 
 
 def _keep_bands_of_best_models(plot: Plot, best: Sequence[str]) -> Plot:
-    lines = {
-        tuple(row.get(role) for role in ("panel", "kind", "series"))
-        for row in plot.rows if row.get("low") is not None
-    }  # fmt: skip
-    if plot.kind != "curves" or plot.is_scatter_plot or not lines:
-        return plot
-    if max(Counter(panel for panel, *_ in lines).values()) <= _MOST_BANDS:
+    rows = [row for row in plot.rows if row.get("low") is not None]
+    lines = {(row.get("panel"), row.get("kind"), row.get("series")) for row in rows}
+    most = max(Counter(panel for panel, *_ in lines).values(), default=0)
+    if plot.kind != "curves" or plot.is_scatter_plot or most <= _MOST_BANDS:
         return plot
     kinds = len({kind for _, kind, _ in lines})
     places = {model: place for place, model in enumerate(best)}
-    series = sorted(
-        {line[-1] for line in lines}, key=lambda name: places[model_of({"series": name}) or ""]
-    )
+    names = {line[-1] for line in lines}
+    series = sorted(names, key=lambda name: places[model_of({"series": name}) or ""])
     first = tuple(series[: max(1, min(_BANDED, _MOST_BANDS // kinds))])
     part = f"bands of {plural(len(first), 'curve' if plot.columns_that_split_models else 'model')}"
-    return replace(
-        plot, series_with_bands=first, subtitle=" · ".join(filter(None, (plot.subtitle, part)))
-    )
+    subtitle = " · ".join(filter(None, (plot.subtitle, part)))
+    return replace(plot, series_with_bands=first, subtitle=subtitle)
 
 
 def _remove_unwanted_title_and_bands(plot: Plot, appearance: Appearance) -> Plot:
@@ -373,9 +327,4 @@ def _remove_unwanted_title_and_bands(plot: Plot, appearance: Appearance) -> Plot
         plot = replace(plot, title="", subtitle="")
     if appearance.has_bands or plot.kind != "curves":
         return plot
-    rows, points = (tuple({r: v for r, v in row.items() if r not in _LIMIT_ROLES} for row in group)
-                    for group in (plot.rows, plot.points))  # fmt: skip
-    names = {
-        role: name for role, name in plot.printed_name_by_role.items() if role not in _LIMIT_ROLES
-    }
-    return replace(plot, rows=rows, points=points, printed_name_by_role=names)
+    return _without_roles(plot, _LIMIT_ROLES)

@@ -18,7 +18,7 @@ RowType = TypeVar("RowType", bound=Row)
 
 # _DASHES_BY_LINE_KIND maps the kind of a line to the lengths of its dashes and gaps. Any other kind
 # of line gets an unused pattern from DASH_PATTERNS_OF_LINE_KINDS.
-_DASHES_BY_LINE_KIND = {
+_DASHES_BY_LINE_KIND: dict[str, tuple[int, ...]] = {
     "pass@k": (1, 0),
     "pass^k": (6, 4),
     "frontier": (2, 3),
@@ -32,9 +32,8 @@ _MOST_LABELS, _MOVABLE = 12, 8.0
 
 def panel_names(plot: Plot) -> list[Any]:
     """The names of the panels of a plot, or [None] for a plot without panels."""
-    return (
-        distinct_values((*plot.rows, *plot.points), "panel") if plot.has_roles("panel") else [None]
-    )
+    rows = (*plot.rows, *plot.points)
+    return distinct_values(rows, "panel") if plot.has_roles("panel") else [None]
 
 
 def panel_rows(rows: Iterable[Row], panel: Any) -> list[Row]:
@@ -43,14 +42,12 @@ def panel_rows(rows: Iterable[Row], panel: Any) -> list[Row]:
 
 
 def values_under_roles(rows: Iterable[Row], *roles: str) -> list[float | None]:
-    """The values in all rows under the given keys, which are roles such as "x" and "low".  A value
-    is None if a row lacks the role."""
+    """The values of roles such as "x" and "low" in all rows.  Missing values are None."""
     return [row.get(role) for row in rows for role in roles]
 
 
 def rows_by_line(rows: Iterable[RowType]) -> dict[tuple[Any, ...], list[RowType]]:
-    """A dict that maps each line to its rows.  The key of a line contains the line's series, kind
-    and panel."""
+    """A dict that maps the series, kind and panel of each line to the rows of the line."""
     lines: dict[tuple[Any, ...], list[RowType]] = {}
     for row in rows:
         key = tuple(row.get(role) for role in ("series", "kind", "panel"))
@@ -104,37 +101,27 @@ class CurveLayout:
         """
         points = (*plot.points, *_isolated_rows(plot.rows))
         rows = (*plot.rows, *points)
-        places = [*values_under_roles(rows, "x"), *(rule.x for rule in plot.reference_lines)]
+        rules, title, log = plot.reference_lines, plot.x_title, plot.log_x
+        marked = tuple(rule.x for rule in rules if rule.x is not None)
+        places = [*values_under_roles(rows, "x"), *marked]
         margin = 0.04 * plot.is_scatter_plot
+        across = axis_from_values(places, title, log=log, at_values=not margin, margin=margin)
         across = replace(
-            axis_from_values(places, plot.x_title, log=plot.log_x, at_values=not margin,
-            margin=margin),
-            required_ticks=tuple(rule.x for rule in plot.reference_lines if rule.x is not None),
-            tick_label_by_value=plot.x_tick_labels, unit=plot.x_unit,
-        )  # fmt: skip
-        share = plot.unit == "share"
-        if plot.y_limits is None:
-            heights = [
-                *values_under_roles(rows, "y", "low", "high"),
-                *(rule.y for rule in plot.reference_lines),
-            ]
-            up = axis_from_values(
-                heights, plot.y_title, log=plot.log_y, zero=True, margin=0.03, share=share
-            )
-        else:
-            up = Axis(*plot.y_limits, plot.y_title, plot.log_y, is_share=share)
-        unlabelled = (
-            rule.y for rule in plot.reference_lines if rule.y is not None and not rule.text
+            across, required_ticks=marked, tick_label_by_value=plot.x_tick_labels, unit=plot.x_unit
         )
-        up = replace(up, required_ticks=tuple(unlabelled), unit=plot.y_unit)
+        title, log, share = plot.y_title, plot.log_y, plot.unit == "share"
+        if plot.y_limits is None:
+            heights = [*values_under_roles(rows, "y", "low", "high"), *(rule.y for rule in rules)]
+            up = axis_from_values(heights, title, log=log, zero=True, margin=0.03, share=share)
+        else:
+            up = Axis(*plot.y_limits, title, log, is_share=share)
+        unlabelled = tuple(rule.y for rule in rules if rule.y is not None and not rule.text)
+        up = replace(up, required_ticks=unlabelled, unit=plot.y_unit)
         kinds = distinct_values(rows, "kind")
-        fixed: dict[Any, tuple[int, ...]] = {
-            k: _DASHES_BY_LINE_KIND[k] for k in kinds if k in _DASHES_BY_LINE_KIND
-        }
-        free = iter([dash for dash in DASH_PATTERNS_OF_LINE_KINDS if dash not in fixed.values()])
-        dashes = {
-            kind: fixed.get(kind) or next(free, DASH_PATTERNS_OF_LINE_KINDS[0]) for kind in kinds
-        }
+        fixed = [_DASHES_BY_LINE_KIND.get(kind) for kind in kinds]
+        free = iter([dash for dash in DASH_PATTERNS_OF_LINE_KINDS if dash not in fixed])
+        solid = DASH_PATTERNS_OF_LINE_KINDS[0]
+        dashes = {kind: dash or next(free, solid) for kind, dash in zip(kinds, fixed, strict=True)}
         ahead = [row for row in plot.rows if not plot.is_grey(row)]
         series = distinct_values([row for row in rows if not plot.is_grey(row)], "series")
         labels: list[Row] = []
@@ -196,9 +183,8 @@ def row_names_and_headings(
         label: (rows[label]["head"], rows[label]["tail"]) if headed else ("", label)
         for label in distinct_values(plot.rows, "label")
     }
-    short = short_series_names(
-        plot, (name for pair in ends.values() for name in pair), room, extent
-    )
+    names = [name for pair in ends.values() for name in pair]
+    short = short_series_names(plot, names, room, extent)
     lines: list[tuple[Any, str]] = []
     before = ""
     for label, (head, tail) in ends.items():
@@ -210,16 +196,11 @@ def row_names_and_headings(
 
 
 def forest_axis(plot: Plot, panel: Any) -> Axis:
-    """The x-axis of a panel of a forest plot.
-
-    All panels with the same scale have the same range of values.
-    """
+    """The x-axis of a panel of a forest plot.  All panels with the same scale have one range."""
     scales = {row.get("scale") for row in plot.rows if row.get("panel") == panel}
     rows = [row for row in plot.rows if row.get("scale") in scales]
-    places = [
-        *values_under_roles(rows, "x", "low", "high"),
-        *(rule.x for rule in plot.reference_lines),
-    ]
+    rules = plot.reference_lines
+    places = [*values_under_roles(rows, "x", "low", "high"), *(rule.x for rule in rules)]
     draws = [row["draws"] for row in rows if "draws" in row]
     places += [float(end) for array in draws for end in (array.min(), array.max())]
     return axis_from_values(places, plot.x_title, margin=0.03, share=True, zero=plot.kind == "bars")

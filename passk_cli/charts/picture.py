@@ -23,11 +23,9 @@ from passk_cli.report.plot import Plot, model_of
 from passk_cli.suggested_fix import OptionWithValue
 from passk_cli.text import printable
 
-_SERIES_COLOUR_VARIABLES = tuple(
-    f"var(--series-{place})" for place in range(len(THEMES["light"].series))
-)
+_SERIES_COLOUR_VARIABLES = [f"var(--series-{at})" for at in range(len(THEMES["light"].series))]
 _PAGE_THEME = Theme(
-    "var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SERIES_COLOUR_VARIABLES
+    "var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", tuple(_SERIES_COLOUR_VARIABLES)
 )
 _SCALE, _WIDTHS, _WIDE = 1.25, (300, 300, 210), 560
 # If no size is set, a png image is _SHARP times as large as the picture, so that it is sharp on
@@ -91,18 +89,16 @@ def _require_fonts(plots: Sequence[Plot]) -> None:
     """
     rows = (row for plot in plots for row in (*plot.rows, *plot.points))
     names = {str(model) for model in map(model_of, rows) if model}
-    letters = [
-        *dict.fromkeys(letter for name in sorted(names) for letter in name if letter > "\u2e7f")
-    ]
+    letters = [*dict.fromkeys(letter for letter in "".join(sorted(names)) if letter > "\u2e7f")]
     missing = [letter for letter in letters[:3] if _letter_png(letter) == _letter_png("\U0010fffd")]
     if missing:
+        missing_text = " ".join(missing)
         raise ParameterError(
             OptionWithValue("--chart", "FILE"),
-            f"no font on this machine contains {' '.join(missing)}, so the picture would show"
-            f" boxes",
+            f"no font on this machine contains {missing_text}, so the picture would show boxes",
             "install a font, for example the package fonts-noto-cjk, or write an .html file",
             name="missing-package",
-        )  # fmt: skip
+        )
 
 
 def _letter_png(letter: str) -> bytes:
@@ -110,19 +106,16 @@ def _letter_png(letter: str) -> bytes:
     return _png(f'<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24">{text}</svg>', 1.0)
 
 
-def _png(svg_text: str, sharp: float) -> bytes:
+def _png(text: str, zoom: float) -> bytes:
     """A picture as PNG.
 
     passk contains its own font, so that letters have the same widths on all machines.  The fonts of
     the machine provide only characters that this font lacks, for example Chinese characters.
     """
-    import resvg_py
+    from resvg_py import svg_to_bytes
 
     with as_file(files("passk_cli.charts") / "fonts") as fonts:
-        png = resvg_py.svg_to_bytes(
-            svg_string=svg_text, zoom=sharp, dpi=_INCH, font_dirs=[str(fonts)]
-        )
-    return bytes(png)
+        return bytes(svg_to_bytes(svg_string=text, zoom=zoom, dpi=_INCH, font_dirs=[str(fonts)]))
 
 
 def _pdf(svg_text: str) -> bytes:
@@ -180,12 +173,10 @@ def add_security_policy(page: str, script: str) -> str:
     >>> add_security_policy(page, "f()").split("script-src ")[1].split(";")[0]
     "'sha256-GcEEE0IkDzIP5EQ6DXZaDPORqT5RTBELX8Fyzyg9yvo='"
     """
-    styles = [*_STYLE_ELEMENT_PATTERN.findall(page.partition("</head>")[0])]
-    panels = [*dict.fromkeys(_PANEL_WIDTH_STYLE_PATTERN.findall(page))]
-    hashed = [
-        *map(_policy_hash, styles),
-        *(["'unsafe-hashes'", *map(_policy_hash, panels)] if panels else []),
-    ]
+    styles = _STYLE_ELEMENT_PATTERN.findall(page.partition("</head>")[0])
+    panels = dict.fromkeys(_PANEL_WIDTH_STYLE_PATTERN.findall(page))
+    hashed = [_policy_hash(style) for style in styles]
+    hashed += ["'unsafe-hashes'", *map(_policy_hash, panels)] if panels else []
     policy = f"default-src 'none'; script-src {_policy_hash(script)}; img-src data:"
     return page.replace(POLICY_PLACEHOLDER, f"{policy}; style-src {' '.join(hashed)}", 1)
 
@@ -197,18 +188,12 @@ def _policy_hash(text: str) -> str:
 def report_as_html_page(report: Report, percent: bool = False) -> str:
     """An html page with all plots of a report, followed by its messages and signature."""
     title = next((plot.title for plot in report.plots if plot.title), "passk")
-    figures = "\n".join(
-        _html_figure(plot, percent, "h2" if place else "h1")
-        for place, plot in enumerate(report.plots)
-    )
+    plots = enumerate(report.plots)
+    figures = "\n".join(_html_figure(plot, percent, "h2" if at else "h1") for at, plot in plots)
     texts = [f"{message.severity}: {printable(message.text)}" for message in report.messages]
     texts += [options_signature_line(report)] if report.signature else []
     below = "\n".join(f"<p>{html.escape(text)}</p>" for text in texts)
-    style = _PAGE_CSS % {
-        "font": FONT,
-        "light": colour_variables("light"),
-        "dark": colour_variables("dark"),
-    }
+    style = _PAGE_CSS % {"font": FONT, **{name: colour_variables(name) for name in THEMES}}
     page = f"""<!DOCTYPE html>
 <html lang="en">
 <head>

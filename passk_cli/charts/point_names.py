@@ -15,7 +15,6 @@ _DIRECTIONS = (0, 180, 315, 45, 225, 135, 270, 90, 340, 20, 200, 160)
 _OBSTACLE_PENALTY = 20.0
 # A line is an obstacle in pieces of about _PIECE_LENGTH.
 _PIECE_LENGTH = 12.0
-# _POINT_HALF_WIDTH is half the width of the square that a point covers.
 _POINT_HALF_WIDTH = 3.2
 
 Box = tuple[float, float, float, float]
@@ -69,10 +68,8 @@ def place_names(
     >>> [name.point_index for name in place_names([(5, 5), (5, 6)], [20, 20], 8, (0, 0, 60, 30))]
     [0, 1]
     """
-    circles = [
-        (x - _POINT_HALF_WIDTH, y - _POINT_HALF_WIDTH, x + _POINT_HALF_WIDTH, y + _POINT_HALF_WIDTH)
-        for x, y in points
-    ]
+    half = _POINT_HALF_WIDTH
+    circles = [(x - half, y - half, x + half, y + half) for x, y in points]
     taken, placed, avoided = [*circles], list[PlacedName](), [*obstacles]
     for place, (point, width) in enumerate(zip(points, widths, strict=True)):
         blocked = [box for box in taken if box != circles[place]]
@@ -104,9 +101,8 @@ def boxes_along_line(points: Sequence[tuple[float, float]]) -> list[Box]:
 
 
 def _is_free(name: PlacedName, boxes: Iterable[Box]) -> bool:
-    return not any(
-        _boxes_overlap(part, box) for box in boxes for part in name.boxes_of_name_and_leader
-    )
+    parts = name.boxes_of_name_and_leader
+    return not any(_boxes_overlap(part, box) for box in boxes for part in parts)
 
 
 def _candidate_positions(

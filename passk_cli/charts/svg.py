@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from html import escape
@@ -46,14 +46,14 @@ _GROWTH, _MOST_ENDS = 1.5, 0.48
 # curves. The minimum width of a panel is _SLIMMEST without tick labels, _LEGIBLE with tick labels,
 # and _LEGIBLE_ESTIMATES with estimates.
 _LOWEST_ROW, _LOWEST, _SLIMMEST, _LEGIBLE, _LEGIBLE_ESTIMATES = 9.4, 60.0, 30.0, 54.0, 84.0
-# If --chart-size is not set, a picture that names more than _MAX_POINTS_WITHOUT_WIDENING points
-# becomes wider.
+# If --chart-size is not set, a picture that names more points becomes wider.
 _MAX_POINTS_WITHOUT_WIDENING = 8
 # _POINT is the radius of a point, and _HOVER_RADIUS is the radius of its tooltip area. _STROKE,
 # _INTERVAL and _FINE are the stroke widths of lines, intervals and fine lines.
 _POINT, _HOVER_RADIUS, _STROKE, _INTERVAL, _FINE = 2.7, 5.0, 1.4, 1.7, 0.8
 _SUPERSCRIPT_PATTERN = re.compile("[⁰⁴-⁹]+")
 _MAX_SHARE_OF_BACKGROUND_COLOUR = 0.42
+_small_width, _name_width = partial(text_width, size=_SMALL), partial(text_width, size=_NAME)
 # Each shape that marks points in a chart is a list of corners. A point with the shape None is a
 # circle.
 _POINT_SHAPE_CORNERS: tuple[tuple[tuple[float, float], ...] | None, ...] = (
@@ -89,20 +89,17 @@ class SvgFragment:
         scale : length in the output that represents one unit of the drawing.
         """
         width, height = (f"{side * scale:.5g}{unit}" for side in (self.width, self.height))
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
-            f' viewBox="0 0 {_length_text(self.width)} {_length_text(self.height)}"{attributes}>'
-            f"{self.elements}</svg>"
-        )
+        start = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
+        box = f"0 0 {_length_text(self.width)} {_length_text(self.height)}"
+        return f'{start} viewBox="{box}"{attributes}>{self.elements}</svg>'
 
 
 def draw_legend_and_panels(
     plot: Plot, theme: Theme, percent: bool, room: float
 ) -> tuple[list[SvgFragment], list[SvgFragment]]:
     """The legend items and the panels of a plot, for an html page with tooltips."""
-    drawer = _DRAWERS[plot.kind](
-        plot, theme, percent, room, has_no_tooltips=False, panels_per_line=1
-    )
+    make = _DRAWERS[plot.kind]
+    drawer = make(plot, theme, percent, room, has_no_tooltips=False, panels_per_line=1)
     return list(drawer.legend()), [drawer.panel(panel) for panel in drawer.panels]
 
 
@@ -207,19 +204,15 @@ class _BasePlotDrawer:
             self.panels_per_line, count = 1, len(self.panels)
             self.measure_panel()
             least = self.min_panel_width + self.right_margin + _PANEL_GAP
-            widest = max(
-                self.available_width,
-                self.max_widening_factor * self.default_width * (self.picture_size is None),
-            )
+            wider = self.max_widening_factor * self.default_width * (self.picture_size is None)
+            widest = max(self.available_width, wider)
             fitting = int((widest - self.left_margin + _PANEL_GAP) // least)
             self.panels_per_line = 2 if count == 4 and fitting == 3 else max(1, min(count, fitting))
         lines = -(-len(self.panels) // self.panels_per_line)
         self.measure_panel()
         self.panel_height += self.spare_height / lines
-        gaps = _PANEL_GAP * (self.panels_per_line - 1)
-        self.width = (
-            self.available_width - self.left_margin - gaps
-        ) / self.panels_per_line - self.right_margin
+        room = self.available_width - self.left_margin - _PANEL_GAP * (self.panels_per_line - 1)
+        self.width = room / self.panels_per_line - self.right_margin
         for lacking, side, parameter in (
             ((self.min_panel_height - self.panel_height) * lines, "height", "height"),
             ((_SLIMMEST - self.width) * self.panels_per_line, "width", "size"),
@@ -251,21 +244,15 @@ class _BasePlotDrawer:
         raise NotImplementedError
 
     def colour_of(self, row: Row) -> str:
-        """The colour of the row's model.
-
-        If a model has several settings, the colour is paler for each further setting.
-        """
+        """The colour of the row's model, which is paler for each further setting of the model."""
         place = self.plot.colour_index(row)
         if place is None:
             return self.theme.text
         if self.plot.is_grey(row) or place >= len(self.theme.series):
             return self.theme.faint
         at, settings = self.plot.setting_index_and_count(row)
-        return mix_colours(
-            self.theme.series[place],
-            self.theme.paper,
-            _MAX_SHARE_OF_BACKGROUND_COLOUR * at / max(settings - 1, 1),
-        )
+        share = _MAX_SHARE_OF_BACKGROUND_COLOUR * at / max(settings - 1, 1)
+        return mix_colours(self.theme.series[place], self.theme.paper, share)
 
     def point(self, row: Row, place: tuple[float, float], paint: str = "") -> str:
         """The point of a row, in the colour and shape of the row's model."""
@@ -284,14 +271,9 @@ class _BasePlotDrawer:
         """
         if self.has_no_tooltips:
             return ""
-        lines = [
-            f"{self.plot.printed_name_by_role[role]}: {self._value_text(role, row[role])}"
-            for role in roles
-            or [
-                role for role in self.plot.printed_name_by_role if role not in _ROLES_NOT_IN_TOOLTIP
-            ]
-            if row.get(role) is not None
-        ]
+        names, hidden = self.plot.printed_name_by_role, () if roles else _ROLES_NOT_IN_TOOLTIP
+        shown = [r for r in roles or names if r not in hidden and row.get(r) is not None]
+        lines = [f"{names[role]}: {self._value_text(role, row[role])}" for role in shown]
         return f' data-say="{"&#10;".join(map(escape, lines))}"'
 
     def _value_text(self, role: str, value: Any) -> str:
@@ -304,10 +286,7 @@ class _BasePlotDrawer:
         return f"{round(value, 6) if share else float(f'{value:.4g}'):,g}"
 
     def heading_lines(self, panel: Any) -> list[tuple[str, float, str]]:
-        """The text lines for a panel's name and settings.
-
-        Each line is a tuple of its text, its text size and its font weight.
-        """
+        """The text lines (text, size, font weight) for a panel's name and settings."""
         if panel is None:
             return []
         _, *settings = str(panel).split(" · ")
@@ -316,55 +295,47 @@ class _BasePlotDrawer:
         short = short_names(names, 1.8 * room, partial(text_width, size=_NAME, bold=True))
         name = short[self.panels.index(panel)]
         lines = [(line, _NAME, "bold") for line in wrapped_chart_text(name, _NAME, room, bold=True)]
-        x_axis_height = [
-            line for part in settings for line in wrapped_chart_text(part, _SMALL, room)
-        ]
-        return lines + [(line, _SMALL, "") for line in x_axis_height]
+        below = [line for part in settings for line in wrapped_chart_text(part, _SMALL, room)]
+        return lines + [(line, _SMALL, "") for line in below]
 
     def titled_panel(self, panel: Any, first: bool, height: float, elements: str) -> SvgFragment:
         """The drawing of a panel with its name and all margins."""
         x = self.left_margin if first else _PANEL_GAP
-        names = [_text(x, _NAME + _LINE * place, line, self.theme.text, size=size, weight=weight)
-                 for place, (line, size,
-                     weight) in enumerate(self.heading_lines(panel))]  # fmt: skip
-        top = self.name_height + 3 * bool(self.name_height)
-        inside = _translated_group(x, top, elements)
-        return SvgFragment(
-            x + self.width + self.right_margin, top + height, "".join([*names, inside])
-        )
+        names = ""
+        for place, (line, size, weight) in enumerate(self.heading_lines(panel)):
+            y = _NAME + _LINE * place
+            names += _text(x, y, line, self.theme.text, size=size, weight=weight)
+        top, width = self.name_height + 3 * bool(self.name_height), x + self.width
+        elements = names + _translated_group(x, top, elements)
+        return SvgFragment(width + self.right_margin, top + height, elements)
 
     def draw_x_axis(self, axis: Axis, top: float, first: bool) -> str:
         """The drawing of the x-axis.  Only the first panel of a line has the axis title."""
-        ticks = tick_label_by_position(
-            axis, self.percent, lambda text: text_width(text, _SMALL) + 4
-        )
+        ticks = tick_label_by_position(axis, self.percent, lambda text: _small_width(text) + 4)
         path = f"M0 {_length_text(top)}h{_length_text(axis.length)}"
         path += "".join(f"M{_length_text(at)} {_length_text(top)}v{_TICK:g}" for at in ticks)
         line = f'<path d="{path}" stroke="{self.theme.faint}" fill="none"/>'
         height = top + _TICK + _SMALL
-        words = _texts(
-            ((at, height, text) for at, text in ticks.items()), self.theme.faint, "middle"
-        )
+        labels = ((at, height, text) for at, text in ticks.items())
+        parts = line + _texts(labels, self.theme.faint, "middle")
         wide = self.available_width - self.left_margin - self.right_margin
-        title = "".join(
-            _text(axis.length / 2 if self.panels_per_line == 1 else wide / 2,
-                height + _LINE * number,
-                   text, self.theme.text, anchor="middle")
-            for number, text in enumerate(self.axis_title_lines(axis) if first else (), 1)
-        )  # fmt: skip
-        return line + words + title
+        x = (axis.length if self.panels_per_line == 1 else wide) / 2
+        for number, text in enumerate(self.axis_title_lines(axis) if first else (), 1):
+            parts += _text(x, height + _LINE * number, text, self.theme.text, anchor="middle")
+        return parts
 
     def axis_title_lines(self, axis: Axis) -> list[str]:
-        room = (
-            axis.length + _PANEL_GAP
-            if self.panels_per_line == 1
-            else self.available_width - self.left_margin
-        )
+        wide = self.available_width - self.left_margin
+        room = axis.length + _PANEL_GAP if self.panels_per_line == 1 else wide
         return wrapped_chart_text(axis.title, _NAME, room) if axis.title else []
 
     def x_axis_height(self, axis: Axis) -> float:
         """The height of the x-axis with its labels and title."""
         return _TICK + _SMALL + 2.6 + _LINE * len(self.axis_title_lines(axis))
+
+    def _reference_line(self, x: float, y: float, x2: float, y2: float, rule: ReferenceLine) -> str:
+        dash = ' stroke-dasharray="2 2"' if rule.dashed else ""
+        return f'<path d="{_path([(x, y), (x2, y2)])}" stroke="{self.theme.faint}"{dash}/>'
 
 
 @dataclass
@@ -374,60 +345,49 @@ class _CurveDrawer(_BasePlotDrawer):
     def measure_panel(self) -> None:
         series = distinct_values((*self.plot.rows, *self.plot.points), "series")
         crowded = self.plot.is_scatter_plot and len(series) > _MAX_POINTS_WITHOUT_WIDENING
-        self.available_width = self.default_width * (
-            _GROWTH if crowded and self.picture_size is None else 1.0
-        )
+        growth = _GROWTH if crowded and self.picture_size is None else 1.0
+        self.available_width = self.default_width * growth
         self.panel_height = max(0.5 * self.available_width / self.panels_per_line, 90.0)
         inner = self.panel_height + self.spare_height / -(-len(self.panels) // self.panels_per_line)
-        usual, extent = _MOST_ENDS * self.default_width, partial(text_width, size=_NAME)
+        usual, text_lines = _MOST_ENDS * self.default_width, max(inner, 1.0) / (_LINE - 0.6)
         most = usual + (_GROWTH - 1) * self.default_width * (self.picture_size is None) - 19
-        self.lines = layout.CurveLayout.from_plot(
-            self.plot, max(inner, 1.0) / (_LINE - 0.6), most, extent
-        )
-        ends = [extent(end["text"]) + 19 for end in self.lines.line_end_labels]
+        self.lines = layout.CurveLayout.from_plot(self.plot, text_lines, most, _name_width)
+        ends = [_name_width(end["text"]) + 19 for end in self.lines.line_end_labels]
         if self.picture_size is None and ends:
             self.available_width += max(max(ends) - usual, 0.0)
         self.up = replace(self.lines.y_axis, length=max(inner, 1.0))
         self.ticks = tick_label_by_position(self.up, self.percent, lambda _: 1.5 * _SMALL)
-        self.left_margin = (
-            max((text_width(text, _SMALL) for text in self.ticks.values()), default=0) + 6
-        )
+        self.left_margin = max(map(_small_width, self.ticks.values()), default=0) + 6
         last = list(tick_label_by_position(self.lines.x_axis).values())[-1:] or [""]
-        self.right_margin = max([text_width(last[0], _SMALL) / 2, 6.0, *ends])
+        self.right_margin = max([_small_width(last[0]) / 2, 6.0, *ends])
         self.several = len(self.lines.series) > 1
 
     def compute_positions(self) -> None:
         self.axis = replace(self.lines.x_axis, length=self.width)
         self.rule_labels: dict[ReferenceLine, tuple[float, list[str], int]] = {}
         line_ends: list[float] = []
-        for rule in sorted(
-            (r for r in self.plot.reference_lines if r.x is not None), key=lambda r: r.x or 0
-        ):
+        rules = [rule for rule in self.plot.reference_lines if rule.x is not None]
+        for rule in sorted(rules, key=lambda rule: rule.x or 0):
             x = self.axis.position_of(rule.x or 0)
             room = max(x, self.width - x + self.right_margin) - 2
             lines = wrapped_chart_text(rule.text, _SMALL, room, joint=" · ")
-            wide, count = max(text_width(line, _SMALL) for line in lines), len(lines)
+            wide, count = max(map(_small_width, lines)), len(lines)
             turned = x + wide + 2 > self.width + self.right_margin
             start = x - wide - 2 if turned else x + 2
-            level = next(
-                at for at in range(len(line_ends) + 1)
-                if all(end <= start for end in line_ends[at : at + count])
-            )  # fmt: skip
+            level = 0
+            while any(end > start for end in line_ends[level : level + count]):
+                level += 1
             line_ends[level : level + count] = [start + wide + 4] * count
             self.rule_labels[rule] = (x, lines, -level - 1 if turned else level + 1)
         self.top = 7 + _LINE * len(line_ends) + (_LINE + 1) * bool(self.up.title)
 
     def legend(self) -> Iterator[SvgFragment]:
-        labelled = bool(self.lines.line_end_labels)
+        labelled, scatter = bool(self.lines.line_end_labels), self.plot.is_scatter_plot
         first: Row = self.plot.rows[0] if self.plot.rows else {}
         lone = self.theme.text if self.several else self.colour_of(first)
         all_filled = all(row.get("filled", True) for row in self.lines.points)
         point = {"filled": all_filled} if self.several else first
-        dashes = (
-            _dash_attribute(next(iter(self.lines.dashes.values()), ()))
-            if self.plot.is_scatter_plot
-            else ""
-        )
+        dashes = _dash_attribute(next(iter(self.lines.dashes.values()), ())) if scatter else ""
         marks = {
             "line": f'<path d="M0 6h18" stroke-width="{_STROKE}" stroke="{lone}"{dashes}/>',
             "band": f'<path d="M0 2h18v8h-18z" fill="{lone}" fill-opacity="0.25"/>',
@@ -439,56 +399,46 @@ class _CurveDrawer(_BasePlotDrawer):
         if len(self.lines.dashes) > 1 and (self.several or not labelled):
             for kind, dash in self.lines.dashes.items():
                 line = f'<path d="M0 6h22" stroke-width="{_STROKE}"{_dash_attribute(dash)}'
-                yield self._legend_item_fragment(
-                    f'{line} stroke="{self.theme.text}"/>', 26, str(kind)
-                )
+                line += f' stroke="{self.theme.text}"/>'
+                yield self._legend_item_fragment(line, 26, str(kind))
         # If each panel has only one model, the titles of the panels name the models, so the plot
         # needs no legend.
         panel_series = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
-        named_at_points = self.plot.is_scatter_plot and len(self.panels) == 1
         if self.several and not labelled and len(panel_series) > len(self.panels):
             # If there is no room for a model's name next to its point, the legend names the model.
             placed = [row["series"] for row, _, _ in self._placed_point_names]
             series_left = [series for series in self.lines.series if series not in placed]
-            short = layout.short_series_names(
-                self.plot, series_left, self.available_width - 11, partial(text_width, size=_NAME)
-            ) if series_left else {}  # fmt: skip
+            room = self.available_width - 11
+            short = layout.short_series_names(self.plot, series_left, room, _name_width)
             for series, text in short.items():
                 yield self._legend_item_fragment(self.point({"series": series}, (4, 6)), 11, text)
-        if not named_at_points and (
-            grey := [row for row in (*self.lines.points, *self.plot.rows) if self.plot.is_grey(row)]
-        ):
+        grey = [row for row in (*self.lines.points, *self.plot.rows) if self.plot.is_grey(row)]
+        if grey and not (scatter and len(self.panels) == 1):
             line = f'<path d="M0 6h18" stroke="{self.theme.faint}" stroke-opacity="0.5"/>'
-            mark = self.point(grey[0], (4, 6)) if self.plot.is_scatter_plot else line
-            yield self._legend_item_fragment(
-                mark, 11 if self.plot.is_scatter_plot else 22, "other models"
-            )
+            mark = self.point(grey[0], (4, 6)) if scatter else line
+            yield self._legend_item_fragment(mark, 11 if scatter else 22, "other models")
 
     def _legend_item_fragment(self, mark: str, x: int, text: str) -> SvgFragment:
         text = _shortened_text(text, _NAME, self.available_width - x)
         words = _text(x, 9.4, text, self.theme.text)
-        return SvgFragment(x + text_width(text, _NAME), _LINE + 1, mark + words)
+        return SvgFragment(x + _name_width(text), _LINE + 1, mark + words)
 
     def panel(self, panel: Any, first: bool = True) -> SvgFragment:
         rows, points = panel_rows(self.plot.rows, panel), panel_rows(self.lines.points, panel)
         width, height = self.width, self.up.length
         path = "".join(f"M0 {_length_text(height - at)}h{_length_text(width)}" for at in self.ticks)
         ticks = ((-4, height - at + 3.3, text) for at, text in self.ticks.items())
-        elements = "".join([
-            f'<path d="{path}" stroke="{self.theme.grid}" fill="none"/>',
-            _texts(ticks, self.theme.faint, "end") if first else "",
-            *map(self._labelled_reference_line, self.plot.reference_lines), *self._lines(rows),
-            *self._points(rows, points),
-            *self._line_end_labels(), *self._point_names(), self.draw_x_axis(self.axis, height,
-                first),
-        ])  # fmt: skip
+        parts = [f'<path d="{path}" stroke="{self.theme.grid}" fill="none"/>']
+        parts += [_texts(ticks, self.theme.faint, "end")] if first else []
+        parts += map(self._labelled_reference_line, self.plot.reference_lines)
+        parts += (*self._lines(rows), *self._points(rows, points), *self._line_end_labels())
+        parts += (*self._point_names(), self.draw_x_axis(self.axis, height, first))
         title = ""
         if self.up.title and first:
             title = _text(-self.left_margin, _NAME, self.up.title, self.theme.text)
-        return self.titled_panel(
-            panel, first, self.top + height + self.x_axis_height(self.axis),
-            title + _translated_group(0, self.top, elements),
-        )  # fmt: skip
+        elements = title + _translated_group(0, self.top, "".join(parts))
+        bottom = self.top + height + self.x_axis_height(self.axis)
+        return self.titled_panel(panel, first, bottom, elements)
 
     def _xy_of_row(self, row: Row, role: str = "y") -> tuple[float, float]:
         return self.axis.position_of(row["x"]), self.up.length - self.up.position_of(row[role])
@@ -504,9 +454,8 @@ class _CurveDrawer(_BasePlotDrawer):
                 paint = self.colour_of(line[0])
                 yield f'<path d="{_path(edge)}z" fill="{paint}" fill-opacity="0.14"/>'
         for line in lines:
-            path = "".join(
-                _path(map(self._xy_of_row, run)) for run in _runs_of_defined_rows(line, "y")
-            )
+            runs = _runs_of_defined_rows(line, "y")
+            path = "".join(_path(map(self._xy_of_row, run)) for run in runs)
             dash = _dash_attribute(self.lines.dashes.get(line[0].get("kind"), ()))
             # In a scatter plot, the points show the data, so the line that connects the points of a
             # model is thin.
@@ -550,19 +499,16 @@ class _CurveDrawer(_BasePlotDrawer):
         """The points of a scatter plot that have names, with the text and position of each name."""
         if not (self.plot.is_scatter_plot and self.several and len(self.panels) == 1):
             return []
-        points = panel_rows(self.lines.points, self.panels[0])
-        named = [row for row in points if row["y"] is not None and row.get("series")]
+        rows = panel_rows(self.lines.points, self.panels[0])
+        named = [row for row in rows if row["y"] is not None and row.get("series")]
         named.sort(key=self.plot.is_grey)
-        short = layout.short_series_names(
-            self.plot, [row["series"] for row in named], 0.42 * self.width,
-            partial(text_width, size=_SMALL),
-        )  # fmt: skip
-        texts = [short[row["series"]] for row in named]
-        bars = [
-            (x - 0.5, self._xy_of_row(row, "high")[1], x + 0.5, self._xy_of_row(row,
-                "low")[1])
-            for row in named if row.get("low") is not None for x, _ in [self._xy_of_row(row)]
-        ]  # fmt: skip
+        series = [row["series"] for row in named]
+        short = layout.short_series_names(self.plot, series, 0.42 * self.width, _small_width)
+        texts, bars = [short[name] for name in series], []
+        for row in named:
+            if row.get("low") is not None:
+                (x, top), (_, bottom) = self._xy_of_row(row, "high"), self._xy_of_row(row, "low")
+                bars.append((x - 0.5, top, x + 0.5, bottom))
         for line in layout.rows_by_line(panel_rows(self.plot.rows, self.panels[0])).values():
             if line[0].get("series") and len(line) == 2:
                 (left, y), (right, _) = map(self._xy_of_row, line)
@@ -571,18 +517,12 @@ class _CurveDrawer(_BasePlotDrawer):
                 # The frontier has no name, but names should not cover the frontier.
                 bars += boxes_along_line([self._xy_of_row(row) for row in line])
         frame = (0.0, 0.0, self.width + self.right_margin, self.up.length)
-        names = place_names(
-            [self._xy_of_row(row) for row in named], [text_width(text,
-                _SMALL) for text in texts],
-            _SMALL, frame, bars,
-        )  # fmt: skip
+        points, widths = [*map(self._xy_of_row, named)], [*map(_small_width, texts)]
+        names = place_names(points, widths, _SMALL, frame, bars)
         return [(named[name.point_index], texts[name.point_index], name) for name in names]
 
     def _point_names(self) -> Iterator[str]:
-        """The names of points in a scatter plot.
-
-        A line connects a name to its point if the name is not next to the point.
-        """
+        """The names of points in a scatter plot, with lines to points that are farther away."""
         for row, text, name in self._placed_point_names:
             if name.leader_end:
                 path = _path([name.point, name.leader_end])
@@ -598,13 +538,13 @@ class _CurveDrawer(_BasePlotDrawer):
             top = -_LINE * (abs(level) + len(lines) - 2)
             words = [(x + side, top - 6 + _LINE * place, text) for place, text in enumerate(lines)]
             word = _texts(words, self.theme.faint, anchor)
-            return _reference_line(x, top - 5, x, height, rule, self.theme) + word
+            return self._reference_line(x, top - 5, x, height, rule) + word
         if rule.y is None:
             return ""
         y = height - self.up.position_of(rule.y)
         text = _shortened_text(rule.text, _SMALL, width - 4)
         word = _text(2, y - 3 if y > _LINE else y + 9.4, text, self.theme.faint, size=_SMALL)
-        return _reference_line(0, y, width, y, rule, self.theme) + word
+        return self._reference_line(0, y, width, y, rule) + word
 
 
 @dataclass
@@ -619,24 +559,19 @@ class _RowDrawer(_BasePlotDrawer):
 
     def measure_panel(self) -> None:
         """Compute the width of the row names, and the height and position of each row."""
-        most, indent = (
-            _MAX_ROW_NAME_SHARES[len(self.panels) > 1] * self.default_width,
-            8 * self.plot.has_roles("head"),
-        )
-        extent = partial(text_width, size=_SMALL)
-        extra = (_GROWTH - 1) * self.default_width * (self.picture_size is None)
-        lines = layout.row_names_and_headings(self.plot, most + extra - indent, extent)
+        usual, indent = self.default_width, 8 * self.plot.has_roles("head")
+        most = _MAX_ROW_NAME_SHARES[len(self.panels) > 1] * usual
+        extra = (_GROWTH - 1) * usual * (self.picture_size is None)
+        lines = layout.row_names_and_headings(self.plot, most + extra - indent, _small_width)
         names = max(
-            extent(text, bold=True) if label is None else indent + extent(text)
+            _small_width(text, bold=True) if label is None else indent + _small_width(text)
             for label, text in lines
         )
         self.left_margin = 7 + names
         if self.picture_size is None:
             legible = _LEGIBLE if self.plot.reference_lines else _LEGIBLE_ESTIMATES
             row = self.panels_per_line * (legible + self.right_margin + _PANEL_GAP) - _PANEL_GAP
-            self.available_width = max(
-                self.default_width, self.default_width + names - most, self.left_margin + row
-            )
+            self.available_width = max(usual, usual + names - most, self.left_margin + row)
         lines_of_panels = -(-len(self.panels) // self.panels_per_line)
         few, tall, low = self.row_limit_and_heights
         self.names = {label: text for label, text in lines if label is not None}
@@ -667,18 +602,16 @@ class _ForestDrawer(_RowDrawer):
     """
 
     numbers_width: float = field(init=False, default=0.0)
+    # The width of the letters that mark ties in a ranking.
+    letters_width: float = field(init=False, default=0.0)
 
     def measure_panel(self) -> None:
         roomy = self.picture_size is None or len(self.panels) == 1
         if self.plot.kind in ("forest", "ranking") and not self.plot.reference_lines and roomy:
             numbers = {self._number(row) for row in self.plot.rows}
-            self.numbers_width = max(text_width(text, _SMALL, bold=True) for text in numbers)
-            self.right_margin = 10 + self.numbers_width + self.letters_width()
+            self.numbers_width = max(_small_width(text, bold=True) for text in numbers)
+            self.right_margin = 10 + self.numbers_width + self.letters_width
         super().measure_panel()
-
-    def letters_width(self) -> float:
-        """The width of the letters that mark ties.  The width is 0 unless the plot is a ranking."""
-        return 0.0
 
     def _number(self, row: Row) -> str:
         if row["x"] is None:
@@ -689,55 +622,39 @@ class _ForestDrawer(_RowDrawer):
             return f"{round_half_up(100 * row['x'], 1):.1f} %"
         return f"{round_half_up(row['x'], 3):.3f}"
 
-    def _estimate_element(self, row: Row) -> str:
-        return _text(
-            self.width + 8 + self.numbers_width, self.places[row["label"]] + 3.2,
-            self._number(row), self.theme.text, size=_SMALL, anchor="end",
-            weight="bold" if row.get("tied") else "",
-        )  # fmt: skip
-
     def axis(self, panel: Any) -> Axis:
         """The x-axis of a panel."""
         return replace(layout.forest_axis(self.plot, panel), length=self.width)
 
     def panel(self, panel: Any, first: bool = True) -> SvgFragment:
         height, axis = self.panel_height, self.axis(panel)
-        rules = "".join(
-            _reference_line(
-                axis.position_of(rule.x), 0, axis.position_of(rule.x), height, rule, self.theme
-            )
-            for rule in self.plot.reference_lines
-            if rule.x is not None
-        )
-        rows = "".join(self._row(row, axis) for row in panel_rows(self.plot.rows, panel))
-        elements = (
-            self._grid(axis)
-            + rules
-            + self.labels(first)
-            + rows
-            + self._numbers(panel)
-            + self.draw_x_axis(axis, height, first)
-        )
-        return self.titled_panel(
-            panel, first, 2 + height + self.x_axis_height(axis), _translated_group(0, 2, elements)
-        )
+        elements = self._grid(axis)
+        for rule in self.plot.reference_lines:
+            if rule.x is not None:
+                x = axis.position_of(rule.x)
+                elements += self._reference_line(x, 0, x, height, rule)
+        elements += self.labels(first)
+        elements += "".join(self._row(row, axis) for row in panel_rows(self.plot.rows, panel))
+        elements += self._numbers(panel) + self.draw_x_axis(axis, height, first)
+        bottom = 2 + height + self.x_axis_height(axis)
+        return self.titled_panel(panel, first, bottom, _translated_group(0, 2, elements))
 
     def _grid(self, axis: Axis) -> str:
         if self.plot.kind == "bars":
             return ""
-        ticks = tick_label_by_position(
-            axis, self.percent, lambda text: text_width(text, _SMALL) + 4
-        )
+        ticks = tick_label_by_position(axis, self.percent, lambda text: _small_width(text) + 4)
         path = "".join(f"M{_length_text(at)} 0v{_length_text(self.panel_height)}" for at in ticks)
-        path += "".join(
-            f"M0 {_length_text(y)}h{_length_text(axis.length)}" for y in self.places.values()
-        )
+        rows = () if self.plot.kind == "ranking" else self.places.values()
+        path += "".join(f"M0 {_length_text(y)}h{_length_text(axis.length)}" for y in rows)
         return f'<path d="{path}" stroke="{self.theme.grid}" fill="none"/>'
 
     def _numbers(self, panel: Any) -> str:
-        if not self.numbers_width:
-            return ""
-        return "".join(map(self._estimate_element, panel_rows(self.plot.rows, panel)))
+        texts, x, paint = "", self.width + 8 + self.numbers_width, self.theme.text
+        for row in panel_rows(self.plot.rows, panel) if self.numbers_width else ():
+            y, weight = self.places[row["label"]] + 3.2, "bold" if row.get("tied") else ""
+            number = self._number(row)
+            texts += _text(x, y, number, paint, size=_SMALL, anchor="end", weight=weight)
+        return texts
 
     def _row(self, row: Row, axis: Axis) -> str:
         y, paint = self.places[row["label"]], self.colour_of(row)
@@ -760,55 +677,38 @@ class _RankingDrawer(_ForestDrawer):
     """
 
     def measure_panel(self) -> None:
-        extent = partial(text_width, size=_SMALL)
         rows = self.plot.rows
-        self.places_width = max((extent(row["place"] or "") for row in rows), default=0.0) + 6
+        self.places_width = max((_small_width(row["place"] or "") for row in rows), default=0.0) + 6
+        self.letters_width = 4 + max(_small_width(row["letters"] or "") for row in rows)
         super().measure_panel()
         self.left_margin += self.places_width
 
-    def letters_width(self) -> float:
-        return 4 + max(text_width(row["letters"] or "", _SMALL) for row in self.plot.rows)
-
     def colour_of(self, row: Row) -> str:
         if not row["tied"]:
-            return mix_colours(
-                self.theme.faint, self.theme.paper, _MAX_SHARE_OF_BACKGROUND_COLOUR * 0.8
-            )
+            share = _MAX_SHARE_OF_BACKGROUND_COLOUR * 0.8
+            return mix_colours(self.theme.faint, self.theme.paper, share)
         place = self.plot.colour_index(row) or 0
         return self.theme.series[place] if place < len(self.theme.series) else self.theme.text
 
     def _grid(self, axis: Axis) -> str:
-        ticks = tick_label_by_position(
-            axis, self.percent, lambda text: text_width(text, _SMALL) + 4
-        )
-        path = "".join(f"M{_length_text(at)} 0v{_length_text(self.panel_height)}" for at in ticks)
         tied = [self.places[row["label"]] for row in self.plot.rows if row["tied"]]
-        band = ""
-        if len(tied) > 1:
-            width = self.left_margin + axis.length + self.right_margin
-            band = "".join(
-                f'<rect x="{_length_text(-self.left_margin)}" y="{_length_text(y - self.step / 2)}"'
-                f' width="{_length_text(width)}" height="{_length_text(self.step)}"'
-                f' fill="{self.theme.grid}" fill-opacity="0.5"/>'
-                for y in tied
-            )
-        return f'{band}<path d="{path}" stroke="{self.theme.grid}" fill="none"/>'
+        x, width = -self.left_margin, self.left_margin + axis.length + self.right_margin
+        style = f'width="{_length_text(width)}" height="{_length_text(self.step)}"'
+        style += f' fill="{self.theme.grid}" fill-opacity="0.5"'
+        tops = [_length_text(y - self.step / 2) for y in tied] if len(tied) > 1 else []
+        bands = [f'<rect x="{_length_text(x)}" y="{top}" {style}/>' for top in tops]
+        return "".join(bands) + super()._grid(axis)
 
     def labels(self, first: bool) -> str:
-        texts = [
-            _texts(
-                ((self.places_width - self.left_margin, self.places[label] + 3.2, text)
-                 for label, text in self.names.items()), self.theme.text, "start",
-            )
-        ]  # fmt: skip
+        x, faint = self.places_width - self.left_margin, self.theme.faint
+        names = ((x, self.places[label] + 3.2, text) for label, text in self.names.items())
+        texts = _texts(names, self.theme.text, "start")
         right = self.width + 8 + self.numbers_width
         for row in self.plot.rows:
             y = self.places[row["label"]] + 3.2
-            texts += [
-                _text(1 - self.left_margin, y, row["place"] or "", self.theme.faint, size=_SMALL),
-                _text(right + 4, y, row["letters"] or "", self.theme.faint, size=_SMALL),
-            ]  # fmt: skip
-        return "".join(texts)
+            texts += _text(1 - self.left_margin, y, row["place"] or "", faint, size=_SMALL)
+            texts += _text(right + 4, y, row["letters"] or "", faint, size=_SMALL)
+        return texts
 
 
 @dataclass
@@ -819,7 +719,7 @@ class _BarDrawer(_ForestDrawer):
         """The x-axis of a panel, with room for the longest number."""
         most = max((f"{row['x']:,}" for row in self.plot.rows), key=len)
         axis = layout.forest_axis(self.plot, panel)
-        return replace(axis, length=self.width - text_width(most, _SMALL))
+        return replace(axis, length=self.width - _small_width(most))
 
     def _row(self, row: Row, axis: Axis) -> str:
         y, height, end = self.places[row["label"]], self.step - 3, axis.position_of(row["x"])
@@ -858,15 +758,14 @@ class _HeatDrawer(_RowDrawer):
     def legend(self) -> Iterator[SvgFragment]:
         """The colour scale from 0 to 1."""
         name = self.plot.printed_name_by_role["y"]
-        x, wide, steps = text_width(name, _NAME) + 10, 120, 24
+        x, wide, steps = _name_width(name) + 10, 120, 24
         bar = "".join(
             f'<rect x="{_length_text(x + wide * i / steps)}" y="1" width="{wide / steps + 0.4:g}"'
             f' height="8" fill="{_heat_colour((i + 0.5) / steps)}"/>'
             for i in range(steps)
         )
-        axis = Axis(
-            0.0, 1.0, is_share=True, preferred_tick_values=(0, 0.25, 0.5, 0.75, 1), length=wide
-        )
+        quarters = (0, 0.25, 0.5, 0.75, 1)
+        axis = Axis(0.0, 1.0, is_share=True, preferred_tick_values=quarters, length=wide)
         places = tick_label_by_position(axis, self.percent).items()
         words = _texts(((x + at, 19, word) for at, word in places), self.theme.faint, "middle")
         title = _text(0, 9, name, self.theme.text)
@@ -884,46 +783,34 @@ class _HeatDrawer(_RowDrawer):
             for low, high in {(r["low"], r["high"]) for r in rows}
         }
         fill = cache(self._cell_attributes)
-        elements = self.labels(first)
+        parts = [self.labels(first)]
         for label, cells in groupby(rows, lambda row: row["label"]):
-            elements += self._row(list(cells), self.places[label] - self.step / 2, columns, fill)
+            top = _length_text(self.places[label] - self.step / 2)
+            tooltip = self.tooltip({"label": label}, ["label"]).replace("data-say", "data-row")
+            parts.append(f'<g transform="translate(0 {top})"{tooltip}>')
+            for row in cells:
+                if row["y"] is not None:
+                    place = columns[row["low"], row["high"]]
+                    parts.append(f"<rect{place}{fill(row['y'], row['words'])}/>")
+            parts.append("</g>")
         foot, words = self._task_names_or_axis(rows, axis, first)
-        return self.titled_panel(
-            panel, first, 2 + self.panel_height + foot, _translated_group(0, 2, elements + words)
-        )
-
-    def _row(
-        self,
-        cells: Sequence[Row],
-        top: float,
-        columns: Mapping[tuple[float, float], str],
-        fill: Callable[[float, str], str],
-    ) -> str:
-        label = self.tooltip(cells[0], ["label"]).replace("data-say", "data-row")
-        parts = [f'<g transform="translate(0 {_length_text(top)})"{label}>']
-        for row in cells:
-            if row["y"] is not None:
-                place = columns[row["low"], row["high"]]
-                parts.append(f"<rect{place}{fill(row['y'], row['words'])}/>")
-        return "".join([*parts, "</g>"])
+        elements = _translated_group(0, 2, "".join([*parts, words]))
+        return self.titled_panel(panel, first, 2 + self.panel_height + foot, elements)
 
     def _cell_attributes(self, share: float, words: str) -> str:
         tooltip = self.tooltip({"y": share, "words": words}, ("words", "y"))
         return f' fill="{_heat_colour(share)}"{tooltip}'
 
-    def _task_names_or_axis(
-        self, rows: Sequence[Row], axis: Axis, first: bool
-    ) -> tuple[float, str]:
+    def _task_names_or_axis(self, rows: list[Row], axis: Axis, first: bool) -> tuple[float, str]:
         names = {row["low"]: str(row["words"]) for row in rows}
         if not (axis.high == len(names) and axis.length / len(names) >= _LOWEST_ROW):
             return self.x_axis_height(axis), self.draw_x_axis(axis, self.panel_height, first)
-        short = short_names(list(names.values()), 90, partial(text_width, size=_SMALL))
-        texts = dict(zip(names, short, strict=True))
-        longest = max(text_width(text, _SMALL) for text in texts.values())
+        short = short_names(list(names.values()), 90, _small_width)
+        longest = max(map(_small_width, short))
         parts = [
             f'<text transform="translate({_length_text(axis.position_of(at + 0.5) + 3)}'
             f' {_length_text(self.panel_height + 6)}) rotate(-60)">{escape(text)}</text>'
-            for at, text in texts.items()
+            for at, text in zip(names, short, strict=True)
         ]
         style = f'font-size="{_SMALL}" fill="{self.theme.faint}" text-anchor="end"'
         foot = 0.87 * longest + 10
@@ -952,13 +839,6 @@ def _runs_of_defined_rows(line: Sequence[Row], *roles: str) -> Iterator[list[Row
     for defined, run in groupby(line, lambda row: all(row.get(r) is not None for r in roles)):
         if defined:
             yield list(run)
-
-
-def _reference_line(
-    x: float, y: float, x2: float, y2: float, rule: ReferenceLine, theme: Theme
-) -> str:
-    dash = ' stroke-dasharray="2 2"' if rule.dashed else ""
-    return f'<path d="{_path([(x, y), (x2, y2)])}" stroke="{theme.faint}"{dash}/>'
 
 
 def _point(shape: int, x: float, y: float, attributes: str) -> str:

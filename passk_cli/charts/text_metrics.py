@@ -7,8 +7,7 @@ from functools import partial
 
 from passk_cli.text import display_width, wrap_text
 
-# _LETTER_WIDTHS maps each letter to its width in Liberation Sans and Arial, as a share of the font
-# size.
+# The width of each letter in Liberation Sans and Arial, as a share of the font size.
 _LETTER_WIDTHS = {
     letter: width / 1000
     for width, letters in {
@@ -22,10 +21,7 @@ _LETTER_WIDTHS = {
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
-    """The width of a text in units of the drawing.
-
-    The width is approximate for scripts other than Latin.
-    """
+    """The width of a text in units of the drawing, approximate for scripts other than Latin."""
     text = text.replace("\u00a0", " ")
     width = sum(_LETTER_WIDTHS.get(letter, 0.62 * display_width(letter)) for letter in text)
     # Bold words are at most 8 % wider than normal words.
@@ -35,9 +31,6 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
 def wrapped_chart_text(
     text: str, size: float, longest: float, *, bold: bool = False, joint: str = " "
 ) -> list[str]:
-    """The text, split into lines of at most the given width.
-
-    An expression such as "p = 0.03" stays in one line.
-    """
+    """The text in lines of at most `longest`.  Expressions such as "p = 0.03" stay in one line."""
     text = re.sub(r"(?<=\bp) ([<=]) (?=\d)", "\u00a0\\1\u00a0", text)
     return wrap_text(text, longest, partial(text_width, size=size, bold=bold), joint)

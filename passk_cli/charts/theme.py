@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# passk includes the font Liberation Sans, because Liberation Sans and Arial have the same letter
-# widths.
+# passk includes Liberation Sans, because its letters are as wide as the letters of Arial.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 
@@ -26,13 +25,11 @@ class Theme:
 THEMES = {
     "light": Theme(
         "#ffffff", "#1b1f24", "#5b6570", "#e3e6ea",
-        ("#16569e", "#d97c00", "#00884f", "#b23f03", "#0f9cec", "#222222", "#c27fa2",
-         "#8020e0"),
+        ("#16569e", "#d97c00", "#00884f", "#b23f03", "#0f9cec", "#222222", "#c27fa2", "#8020e0"),
     ),
     "dark": Theme(
         "#14171a", "#e8ebee", "#a3acb5", "#2c3238",
-        ("#4f85e0", "#f8c030", "#3ad491", "#e56a3a", "#aed0ff", "#f5f1ec", "#b080a8",
-         "#7d2cf5"),
+        ("#4f85e0", "#f8c030", "#3ad491", "#e56a3a", "#aed0ff", "#f5f1ec", "#b080a8", "#7d2cf5"),
     ),
 }  # fmt: skip
 
