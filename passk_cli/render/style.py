@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # A table in a terminal has at most MAX_SCREEN_ROWS rows.
 MAX_SCREEN_ROWS = 17
+# In a pipe, a context of more than _MAX_CONTEXT_WIDTH characters has a line for hidden rows.
+_MAX_CONTEXT_WIDTH = 100
 _MIN_WIDTH_FOR_DRAWN_INTERVALS = 110
 # _PRINTED is the typographic minus sign. _MARKS translates "+" and "-" to marks for pass and fail.
 _PRINTED, _MARKS = "−", str.maketrans("+-", "✓✗")
@@ -102,6 +104,7 @@ def visible_parts(report: Report, style: Style, max_rows: int = MAX_SCREEN_ROWS)
     """
     left_out = (data_types.BRIEF if style.full else data_types.FULL, data_types.COMMENT)
     selected = [table for table in report.tables if table.visibility not in left_out]
+    cuts: list[OptionHint] = []
     if style.full:
         columns = (data_types.ALWAYS, data_types.FULL)
         tables = [table.with_columns_of_visibility(columns) for table in selected]
@@ -118,6 +121,10 @@ def visible_parts(report: Report, style: Style, max_rows: int = MAX_SCREEN_ROWS)
         cuts = [OptionHint(f"{few:,} of {many:,} rows") for few, many in counts if few < many]
         words = [*dict.fromkeys(cuts), *report.context]
     context = context_line(words, style)
+    if cuts and not style.terminal_width and len(context) > _MAX_CONTEXT_WIDTH:
+        context = (
+            f"{context_line(dict.fromkeys(cuts), style)}\n{context_line(report.context, style)}"
+        )
     empty = any(
         cell is None
         or (isinstance(cell, Estimate) and cell.value is None)
@@ -131,7 +138,9 @@ def visible_parts(report: Report, style: Style, max_rows: int = MAX_SCREEN_ROWS)
     make_methods = report.make_methods_text if style.with_methods else None
     methods = None if make_methods is None else make_methods()
     answer = answer_text(report, style)
-    return VisibleParts(answer, tuple(tables), printable(context), signature, methods)
+    return VisibleParts(
+        answer, tuple(tables), "\n".join(map(printable, context.split("\n"))), signature, methods
+    )
 
 
 def context_line(context: Iterable[str | OptionHint], style: Style) -> str:

@@ -24,7 +24,7 @@ _COPY_CRITERION = (
     "The attempts that pass usually differ from run to run. passk computes how many tasks would"
     " have equal outcomes by chance if the passes of each task were divided at random between the"
     " two runs. passk reports a copy only if less than 1 % of the outcomes differ and the agreement"
-    " is very unlikely by chance. Chance must produce the agreement in at most one of a thousand"
+    " is hardly possible by chance. Chance must produce the agreement in at most one of a thousand"
     " pairs of runs, or in at most one of a million pairs of models. If every task has one attempt,"
     " all outcomes must be equal, and there must be at least a million ways to distribute the"
     " outcomes over the tasks."

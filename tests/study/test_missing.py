@@ -282,7 +282,7 @@ REFUSED = [
     ("estimate", {"metrics": "maj@1", "fields": {"answer": "task"}}, "its answer is unknown"),
     ("estimate", {"threshold": [0.5, 1]}, "give one threshold;"),
     ("estimate", {"interval": "t"}, "this method gives no valid limits"),
-    ("compare", {"test": "t"}, "test=\"t\": this test has no valid p-value"),
+    ("compare", {"test": "t"}, "test=\"t\": with missing outcomes, this test has no valid p-value"),
     ("compare", {"crossings": True}, "with bounds of missing outcomes, curves are ranges"),
     ("curve", {"delta": True}, "delta=True: with bounds of missing outcomes, the unevenness"),
     ("curve", {"band": "simultaneous"}, "the level of a band need not lie between"),

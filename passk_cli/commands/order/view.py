@@ -176,7 +176,7 @@ UNEQUAL_ATTEMPTS_NOTE = DiagnosticType(
 )  # fmt: skip
 COPY_CHECK_OF_FIRST_ATTEMPTS_NOTE = DiagnosticType(
     "first-attempts", NOTE, "only the first {attempts} attempts were compared in pairs",
-    meaning="To find copies, passk compares all pairs of attempts by a model. If tasks have very"
+    meaning="To find copies, passk compares all pairs of attempts by a model. If tasks have"
     " many attempts, passk compares only the first attempts.",
     why="passk cannot find copies among later attempts.",
     advice="If you suspect copies among later attempts, select only the later attempts, for example"
