@@ -73,8 +73,8 @@ def correlated() -> Iterable[str]:
 
 def correlated_message() -> Iterable[str]:
     for lag, sentence in (
-        ("0.7", "{} of the years had a false alarm"),
-        ("0.9", "{} at a correlation of 0.9"),
+        ("0.7", "{} of the years had a false alarm at a correlation of 0.7"),
+        ("0.9", "At a correlation of 0.9, {} of the years had a false alarm"),
     ):
         rates = [number(r[2]) for r in section("trend.md", "Correlated runs") if r[0] == lag]
         yield sentence.format(to(rates))
@@ -89,8 +89,8 @@ def history(least: int, most: int, effects: str) -> list[float]:
 
 
 def few_runs() -> Iterable[str]:
-    yield f"{to(history(2, 3, '4'))} of simulated gates with two or three runs"
-    yield f"{to(history(20, 20, '024'))} with twenty"
+    yield f"With two or three runs, 95 % intervals contained the truth in {to(history(2, 3, '4'))}"
+    yield f"With twenty runs, 95 % intervals contained the truth in {to(history(20, 20, '024'))}"
 
 
 def gate_of_history() -> Iterable[str]:
@@ -116,8 +116,11 @@ def lumps() -> Iterable[str]:
 
 
 def lumps_message() -> Iterable[str]:
-    for tasks, words in (("20", "{} of runs with 20 tasks"), ("60", "{} with 60 tasks"),
-                         ("100", "{} with 100 tasks")):  # fmt: skip
+    for tasks, words in (
+        ("20", "With 20 tasks, intervals of costs contained the true cost in {}"),
+        ("60", "With 60 tasks, intervals contained the true cost in {}"),
+        ("100", "with 100 tasks in {}"),
+    ):
         kinds = "5 % × 50", "2 % × 100"
         table = [row for row in rows("cost-lumps")
                  if row["tasks"] == tasks and row["dear tasks"] in kinds]  # fmt: skip

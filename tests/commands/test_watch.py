@@ -226,7 +226,7 @@ def test_without_an_order_it_asks(passk: Passk, run: Callable[..., WatchedRun]) 
     assert "--order completion  # uses the order of completion, if the time" in result.err
     first.order.unlink()
     bare = passk("watch", first.path, "--min", "pass@1=0.5").err
-    assert " --order completion --planned N  # uses the order of completion" in bare
+    assert " --order completion --planned N uses the order of completion" in bare
     result = passk(*words, "--order", "completion")
     assert result.code == 5
     assert "warning[order-of-completion]" in result.err
