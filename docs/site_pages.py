@@ -17,6 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from docs import reference
 
+# A term of the glossary and the first letter of its explanation.
+_TERM = re.compile(r"^\*\*(.+?)\*\* — (\w)", re.MULTILINE)
 # A section of the navigation that is a page itself: its label only contains an icon, and its title
 # follows.
 _SECTION = re.compile(
@@ -35,7 +37,12 @@ def on_files(files: Files, *, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """Write the long lists of a page, and link messages to the pages of their families."""
+    """Write the long lists of a page, and link messages to the pages of their families.
+
+    Each term of the glossary becomes a heading, so that the search finds the term first.
+    """
+    if page.file.src_uri == "glossary.md":
+        return _TERM.sub(r"### \1\n\n\2", reference.built(markdown))
     commands = {f"commands/{name}.md": name for name in reference.COMMANDS}
     name = commands.get(page.file.src_uri)
     return reference.built(markdown) + (reference.columns(name) if name else "")

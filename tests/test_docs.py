@@ -213,6 +213,7 @@ def test_the_search_of_the_site_finds_options_metrics_and_messages(site: Path) -
     found = json.loads(result.stdout)
     assert {query: found[query][0]["location"] for query in SEARCHES} == SEARCHES
     assert "<mark>--model</mark>" in found["--model"][0]["title"]
+    assert found["pass^k"][0]["location"].startswith("glossary/#")
     assert {"glossary/", "choose/metric/"} <= {page["location"] for page in found["pass^k"]}
 
 
