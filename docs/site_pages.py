@@ -42,7 +42,9 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     Each term of the glossary becomes a heading, so that the search finds the term first.
     """
     if page.file.src_uri == "glossary.md":
-        return _TERM.sub(r"### \1\n\n\2", reference.built(markdown))
+        return _TERM.sub(
+            lambda term: f"## {term[1]}\n\n{term[2].upper()}", reference.built(markdown)
+        )
     commands = {f"commands/{name}.md": name for name in reference.COMMANDS}
     name = commands.get(page.file.src_uri)
     return reference.built(markdown) + (reference.columns(name) if name else "")
