@@ -57,7 +57,7 @@ _MIN_NAME_LIST_WIDTH = 28
 _MAX_ROWS_WITH_STACKED_INTERVALS = 10
 # Without --full, a report and its first messages together have at most _SCREEN_LINES lines, unless
 # they are longer even if each table has the smallest number of rows in _ROW_LIMITS.
-_SCREEN_LINES, _ROW_LIMITS = 30, (MAX_SCREEN_ROWS, 13, 9, 5)
+_SCREEN_LINES, _ROW_LIMITS = 30, (MAX_SCREEN_ROWS, 13, 9, 5, 3)
 
 
 def terminal_text(report: Report, style: Style) -> str:
