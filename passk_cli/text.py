@@ -425,7 +425,7 @@ def first_few(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= 4 else names_that_fit(names, 80, ", ", 3)
 
 
-def names_that_fit(names: Sequence[str], width: int, joint: str = "", most: int = 0) -> str:
+def names_that_fit(names: Sequence[str], width: int, joint: str = "", most: int = 0) -> NameList:
     """As many names as fit into a line, and the number of further names.
 
     joint : the separator of names.  By default, the separator is a blank, or a comma if some names
@@ -438,24 +438,29 @@ def names_that_fit(names: Sequence[str], width: int, joint: str = "", most: int 
     ends = accumulate(len(name) + len(joint) for name in names)
     fitting = max(1, sum(end <= width + len(joint) for end in ends))
     fitting = min(fitting, most or fitting)
-    if fitting >= len(names):
-        return joint.join(names)
-    more = f"{joint.join(names[:fitting])} and {len(names) - fitting:,} more"
-    return NameList(more, joint.join(names))
+    more = f" and {len(names) - fitting:,} more" if fitting < len(names) else ""
+    return NameList(joint.join(names[:fitting]) + more, names, joint)
 
 
 class NameList(str):
     """The first names of a list, and the number of further names.
 
-    all_names : the complete list of names, which a report page shows after a click.
+    names : all names of the list, which a report page shows after a click.
+    joint : the separator of names.
     """
 
-    all_names: str
+    names: tuple[str, ...]
+    joint: str
 
-    def __new__(cls, text: str, all_names: str) -> NameList:
-        names = super().__new__(cls, text)
-        names.all_names = all_names
-        return names
+    def __new__(cls, text: str, names: Sequence[str], joint: str) -> NameList:
+        shown = super().__new__(cls, text)
+        shown.names, shown.joint = tuple(names), joint
+        return shown
+
+    @property
+    def all_names(self) -> str:
+        """The text with all names, which equals the list itself if no name is left out."""
+        return self.joint.join(self.names)
 
 
 class OrderedCategoryValue(str):

@@ -126,5 +126,7 @@ def _cells(row: Sequence[Cell], columns: Sequence[Column], style: Style) -> Iter
         marked = isinstance(cell, Estimate) and cell.is_significantly_best
         number = cell.value if isinstance(cell, Estimate) else cell
         key = repr(float(number)) if isinstance(number, int | float) else ""
-        names = printable(cell.all_names) if isinstance(cell, NameList) else ""
+        names = ""
+        if isinstance(cell, NameList) and cell != cell.all_names:
+            names = printable(cell.all_names)
         yield CellView(value, error, key, printable(why), marked, names)

@@ -265,12 +265,12 @@ def _places_with_fitting_name_list(
     lists = [i for i in hidden if any(isinstance(row[i], NameList) for row in table.rows)]
     if not lists or room < _MIN_NAME_LIST_WIDTH:
         return places
-    texts = [getattr(row[lists[0]], "all_names", str(row[lists[0]])) for row in table.rows]
-    joint = ", " if any(", " in text for text in texts) else " "
-    names = (names_that_fit(text.split(joint), room - len(" and 1,000 more"), joint)
-             for text in texts)  # fmt: skip
-    columns[lists[0]] = (columns[lists[0]][0], [(text, "") for text in names])
-    return sorted([*places, lists[0]])
+    at, shorter = lists[0], room - len(" and 1,000 more")
+    cells = (row[at] for row in table.rows)
+    texts = (names_that_fit(cell.names, shorter, cell.joint) if isinstance(cell, NameList)
+             else str(cell) for cell in cells)  # fmt: skip
+    columns[at] = (columns[at][0], [(printable(text), "") for text in texts])
+    return sorted([*places, at])
 
 
 def _stays_on_one_line(column: Column, cells: Sequence[tuple[str, str]]) -> bool:

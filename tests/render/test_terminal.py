@@ -11,6 +11,7 @@ import pytest
 from passk_cli.render.style import Style
 from passk_cli.render.terminal import terminal_text
 from passk_cli.report.data_types import WIDE, AnswerSentence, Column, Estimate, Report, Table
+from passk_cli.text import names_that_fit
 
 MODELS = ("gpt-3.5-turbo-0613", "codellama-7b")
 METRICS = Table(
@@ -195,6 +196,20 @@ def test_a_report_without_full_fits_a_screen(width: int) -> None:
     assert f"{shown} of 100 rows" in text
     assert len(re.findall(r"regression", text)) == shown
     assert "100 rows" not in table_text(Table(columns, rows[:5]), width)
+
+
+@pytest.mark.parametrize("width", [56, 64, 72])
+def test_a_list_of_names_gets_shorter_before_it_is_left_out(width: int) -> None:
+    """Names with commas and with control characters are counted and printed as names."""
+    columns = (Column("passed"), Column("tasks", "count"), Column("which"))
+    names = [f"add {i}, then\x1b[31m stop" for i in range(9)]
+    rows = [("0 of 5", 9, names_that_fit(names, 90)), ("1 of 5", 1, names_that_fit(["t"], 90))]
+    text = table_text(Table(columns, rows), width)
+    assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= width
+    first = text.splitlines()[1]
+    assert first.count("stop") + int(first.split()[-2]) == 9
+    assert text.splitlines()[2].split()[-1] == "t"
 
 
 def test_verdicts_are_coloured_and_intervals_are_dim() -> None:
