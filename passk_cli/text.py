@@ -457,6 +457,9 @@ class NameList(str):
         shown.names, shown.joint = tuple(names), joint
         return shown
 
+    def __reduce__(self) -> tuple[type[NameList], tuple[str, tuple[str, ...], str]]:
+        return NameList, (str(self), self.names, self.joint)
+
     @property
     def all_names(self) -> str:
         """The text with all names, which equals the list itself if no name is left out."""
